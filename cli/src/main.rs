@@ -1,0 +1,3 @@
+//! The `raddle` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! A parallel evaluator for the Nix language.

@@ -1,0 +1,1 @@
+//! Hashes, store paths, derivations and archives of Nix.

@@ -1,0 +1,1 @@
+//! A multicore runtime whose workers serve themselves first.
