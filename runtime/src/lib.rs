@@ -1,1 +1,3 @@
 //! A multicore runtime whose workers serve themselves first.
+
+pub mod sync;
