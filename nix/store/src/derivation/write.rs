@@ -1,0 +1,222 @@
+//! Writes derivations as terms: the contents of `.drv` files, and the texts whose hashes give output paths.
+//!
+//! The three texts that one derivation needs differ only in the output paths and in how the input
+//! derivations are called. So what follows the inputs, which is nearly everything, is written once
+//! as a [`Tail`], with holes where the environment has the derivation's own output paths.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bstr::BString;
+
+use super::{Derivation, Output};
+use crate::hash::hex;
+use crate::path::Method;
+
+impl Derivation {
+    /// Returns the contents of the `.drv` file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let tail = Tail::of(self);
+        let mut text = tail.buffer_for_text(self);
+        write_outputs(&mut text, &self.outputs);
+        write_input_drvs(&mut text, &self.input_drvs);
+        tail.append_to(&mut text, &self.outputs);
+        text
+    }
+}
+
+/// Everything after the input derivations.
+pub(super) struct Tail {
+    text: Vec<u8>,
+    /// Where in `text` the path of which output is missing, in order.
+    holes: Vec<(usize, String)>,
+}
+
+impl Tail {
+    /// Writes the tail without leaving holes.
+    pub(super) fn of(derivation: &Derivation) -> Tail {
+        Tail::write(derivation, |_| None)
+    }
+
+    /// Writes the tail with a hole for each environment variable that is called like an output.
+    ///
+    /// Those variables must be empty.
+    pub(super) fn with_holes(derivation: &Derivation) -> Tail {
+        Tail::write(derivation, |key| {
+            let output = str::from_utf8(key).ok()?;
+            derivation.outputs.get_key_value(output).map(|(output, _)| output.clone())
+        })
+    }
+
+    fn write(derivation: &Derivation, hole: impl Fn(&BString) -> Option<String>) -> Tail {
+        let mut text = Vec::with_capacity(tail_len(derivation));
+        let mut holes = Vec::new();
+        text.extend_from_slice(b",[");
+        write_list(&mut text, &derivation.input_srcs, |text, path| write_raw(text, path));
+        text.extend_from_slice(b"],");
+        // Nix escapes nothing in the platform.
+        write_raw(&mut text, &derivation.platform);
+        text.push(b',');
+        write_string(&mut text, &derivation.builder);
+        text.extend_from_slice(b",[");
+        write_list(&mut text, &derivation.args, |text, arg| write_string(text, arg));
+        text.extend_from_slice(b"],[");
+        write_list(&mut text, &derivation.env, |text, (key, value)| {
+            text.push(b'(');
+            write_string(text, key);
+            text.push(b',');
+            if let Some(output) = hole(key) {
+                holes.push((text.len() + 1, output));
+            }
+            write_string(text, value);
+            text.push(b')');
+        });
+        text.extend_from_slice(b"])");
+        Tail { text, holes }
+    }
+
+    /// Returns the tail with the holes left empty.
+    pub(super) fn masked(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Calls `piece` with each piece of the tail in order, the holes filled with the paths of `outputs`.
+    pub(super) fn for_each_piece(
+        &self,
+        outputs: &BTreeMap<String, Output>,
+        mut piece: impl FnMut(&[u8]),
+    ) {
+        let mut from = 0;
+        for (at, output) in &self.holes {
+            piece(&self.text[from..*at]);
+            if let Some(path) = outputs.get(output).and_then(Output::path) {
+                piece(path.as_bytes());
+            }
+            from = *at;
+        }
+        piece(&self.text[from..]);
+    }
+
+    /// Appends the tail, the holes filled with the paths of `outputs`.
+    pub(super) fn append_to(&self, text: &mut Vec<u8>, outputs: &BTreeMap<String, Output>) {
+        self.for_each_piece(outputs, |piece| text.extend_from_slice(piece));
+    }
+
+    /// Returns an empty buffer in which the whole file will find room.
+    pub(super) fn buffer_for_text(&self, derivation: &Derivation) -> Vec<u8> {
+        let inputs = derivation.input_drvs.iter().map(|(path, outputs)| {
+            path.len() + 8 + outputs.iter().map(|output| output.len() + 3).sum::<usize>()
+        });
+        let outputs = derivation.outputs.len() * 320;
+        Vec::with_capacity(self.text.len() + inputs.sum::<usize>() + outputs + 64)
+    }
+}
+
+/// Returns about how long the tail will be.
+fn tail_len(derivation: &Derivation) -> usize {
+    let srcs: usize = derivation.input_srcs.iter().map(|path| path.len() + 3).sum();
+    let args: usize = derivation.args.iter().map(|arg| arg.len() + 8).sum();
+    let env: usize =
+        derivation.env.iter().map(|(k, v)| k.len() + v.len() + v.len() / 16 + 16).sum();
+    srcs + args + env + derivation.platform.len() + derivation.builder.len() + 64
+}
+
+/// Writes the beginning of the term up to the input derivations.
+pub(super) fn write_outputs(text: &mut Vec<u8>, outputs: &BTreeMap<String, Output>) {
+    text.extend_from_slice(b"Derive([");
+    write_list(text, outputs, |text, (name, output)| {
+        let path = output.path().map_or("", |path| path.as_str());
+        let algorithm = |method: Method, algorithm| format!("{}{algorithm}", method.prefix());
+        let (algorithm, hash) = match *output {
+            Output::InputAddressed(_) | Output::Deferred => (String::new(), String::new()),
+            Output::Fixed { method, ref hash, .. } => {
+                (algorithm(method, hash.algorithm()), hex(hash.as_bytes()))
+            }
+            Output::Floating { method, algorithm: a } => (algorithm(method, a), String::new()),
+            Output::Impure { method, algorithm: a } => (algorithm(method, a), "impure".to_owned()),
+        };
+        write_output(text, name, path, &algorithm, &hash);
+    });
+    text.extend_from_slice(b"],");
+}
+
+/// As [`write_outputs`], as if no path were known.
+pub(super) fn write_masked_outputs(text: &mut Vec<u8>, outputs: &BTreeMap<String, Output>) {
+    text.extend_from_slice(b"Derive([");
+    write_list(text, outputs.keys(), |text, name| write_output(text, name, "", "", ""));
+    text.extend_from_slice(b"],");
+}
+
+fn write_output(text: &mut Vec<u8>, name: &str, path: &str, algorithm: &str, hash: &str) {
+    text.push(b'(');
+    write_list(text, [name, path, algorithm, hash], |text, part| write_raw(text, part));
+    text.push(b')');
+}
+
+/// Writes the input derivations, called by `keys` and in that order.
+pub(super) fn write_input_drvs<'i, K: AsRef<[u8]>>(
+    text: &mut Vec<u8>,
+    inputs: impl IntoIterator<Item = (K, &'i BTreeSet<String>)>,
+) {
+    text.push(b'[');
+    write_list(text, inputs, |text, (key, outputs)| {
+        text.push(b'(');
+        write_raw(text, key.as_ref());
+        text.extend_from_slice(b",[");
+        write_list(text, outputs, |text, output| write_raw(text, output));
+        text.extend_from_slice(b"])");
+    });
+    text.push(b']');
+}
+
+fn write_list<I: IntoIterator>(
+    text: &mut Vec<u8>,
+    items: I,
+    mut write: impl FnMut(&mut Vec<u8>, I::Item),
+) {
+    for (i, item) in items.into_iter().enumerate() {
+        if i > 0 {
+            text.push(b',');
+        }
+        write(text, item);
+    }
+}
+
+/// Writes a string that needs no escapes.
+fn write_raw(text: &mut Vec<u8>, string: impl AsRef<[u8]>) {
+    text.push(b'"');
+    text.extend_from_slice(string.as_ref());
+    text.push(b'"');
+}
+
+/// Writes a string with escapes.
+fn write_string(text: &mut Vec<u8>, string: &[u8]) {
+    text.push(b'"');
+    // Most blocks have nothing to escape; the test for a whole block compiles to a few vector
+    // instructions.
+    let (blocks, rest) = string.as_chunks::<32>();
+    for block in blocks {
+        if block.iter().fold(false, |any, &c| any | needs_escape(c)) {
+            write_escaped(text, block);
+        } else {
+            text.extend_from_slice(block);
+        }
+    }
+    write_escaped(text, rest);
+    text.push(b'"');
+}
+
+fn needs_escape(c: u8) -> bool {
+    (c == b'"') | (c == b'\\') | (c == b'\n') | (c == b'\r') | (c == b'\t')
+}
+
+fn write_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
+    for &c in bytes {
+        match c {
+            b'"' | b'\\' => text.extend_from_slice(&[b'\\', c]),
+            b'\n' => text.extend_from_slice(b"\\n"),
+            b'\r' => text.extend_from_slice(b"\\r"),
+            b'\t' => text.extend_from_slice(b"\\t"),
+            _ => text.push(c),
+        }
+    }
+}
