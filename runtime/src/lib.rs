@@ -1,3 +1,4 @@
 //! A multicore runtime whose workers serve themselves first.
 
+pub mod memory;
 pub mod sync;

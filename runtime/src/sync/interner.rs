@@ -1,8 +1,7 @@
 //! Byte strings to dense numbers and back, read without a lock.
 //!
 //! Two structures, both append-only. A *table* maps hashes to ids: open addressing over words of
-//! 32 hash bits and an id. An *entry list* maps ids to bytes: segments that double in size, so
-//! that an entry never moves.
+//! 32 hash bits and an id. An *entry list* maps ids to bytes, which never move.
 //!
 //! ```text
 //! hash   63 …… 44 | 43..40 | 39 …… 32 | 31 …………………… 0
@@ -34,14 +33,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use foldhash::fast::FixedState;
 use parking_lot::Mutex;
 
+use crate::memory::{CacheLine, Segments};
+
 const SHARD_BITS: u32 = 4;
 const SHARD_SHIFT: u32 = 40;
 /// The smallest table has this many slots; table `n` has `FIRST_TABLE << n`.
 const FIRST_TABLE: usize = 64;
 const TABLES: usize = 27;
-/// The first segment has this many entries; segment `n` has `FIRST_SEGMENT << n`.
-const FIRST_SEGMENT: usize = 256;
-const SEGMENTS: usize = 25;
 
 /// A set of byte strings, each with a number: dense from 0, in order of first arrival.
 ///
@@ -62,15 +60,9 @@ const SEGMENTS: usize = 25;
 /// ```
 pub struct Interner {
     shards: [Shard; 1 << SHARD_BITS],
-    entries: [OnceLock<Box<[Entry]>>; SEGMENTS],
+    entries: Segments<OnceLock<Box<[u8]>>>,
     len: CacheLine<AtomicU32>,
 }
-
-type Entry = OnceLock<Box<[u8]>>;
-
-/// Keeps what is written often away from what is read always.
-#[repr(align(128))]
-struct CacheLine<T>(T);
 
 #[repr(align(128))]
 struct Shard {
@@ -86,7 +78,7 @@ impl Interner {
     pub const fn new() -> Self {
         Self {
             shards: [const { Shard::new() }; 1 << SHARD_BITS],
-            entries: [const { OnceLock::new() }; SEGMENTS],
+            entries: Segments::new(),
             len: CacheLine(AtomicU32::new(0)),
         }
     }
@@ -142,8 +134,7 @@ impl Interner {
 
     #[inline]
     fn entry(&self, id: u32) -> Option<&[u8]> {
-        let (segment, offset) = segment_of(id);
-        Some(self.entries.get(segment)?.get()?.get(offset)?.get()?)
+        Some(self.entries.get(id)?.get()?)
     }
 
     #[inline]
@@ -184,9 +175,8 @@ impl Interner {
                 if len < u32::MAX - 1 { Some(len + 1) } else { None }
             })
             .expect("the interner is full");
-        let (segment, offset) = segment_of(id);
-        let entries = self.entries[segment].get_or_init(|| new_slice(FIRST_SEGMENT << segment));
-        entries[offset].set(bytes.into()).expect("each id is handed out once");
+        let entry = self.entries.get_or_grow(id);
+        entry.set(bytes.into()).expect("each id is handed out once");
         shard.add(&mut used, hash as u32, id);
         id
     }
@@ -259,13 +249,6 @@ fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the segment that holds entry `id`, and where in it.
-fn segment_of(id: u32) -> (usize, usize) {
-    let shifted = id as usize + FIRST_SEGMENT;
-    let segment = (shifted.ilog2() - FIRST_SEGMENT.ilog2()) as usize;
-    (segment, shifted - (FIRST_SEGMENT << segment))
-}
-
 fn new_slice<T: Default>(len: usize) -> Box<[T]> {
     std::iter::repeat_with(T::default).take(len).collect()
 }
@@ -315,19 +298,6 @@ mod tests {
         let interner = Interner::new();
         interner.intern(b"a");
         interner.get(3);
-    }
-
-    #[test]
-    fn segments_follow_each_other() {
-        let mut expected = (0, 0);
-        for id in 0..10_000 {
-            assert_eq!(segment_of(id), expected);
-            expected.1 += 1;
-            if expected.1 == FIRST_SEGMENT << expected.0 {
-                expected = (expected.0 + 1, 0);
-            }
-        }
-        assert!(segment_of(u32::MAX).0 < SEGMENTS);
     }
 
     #[test]

@@ -1,0 +1,14 @@
+//! Memory that each worker takes from its own stock.
+//!
+//! What always holds: nothing here blocks for long or starts work; the locks of this module
+//! guard a few moves of numbers. Nothing here knows tasks.
+
+mod line;
+mod pool;
+mod segments;
+mod stack;
+
+pub use line::CacheLine;
+pub use pool::{Cache, Pool, PoolCounters};
+pub use segments::Segments;
+pub(crate) use stack::{Bounds, FiberStack, Reservation};
