@@ -1,0 +1,2 @@
+{ haskellPackages, lib }:
+lib.addMeta { mainProgram = "shellcheck"; } haskellPackages.ShellCheck

@@ -1,0 +1,3 @@
+# How every package is built, unless it says otherwise.
+source "$stdenv/setup"
+runPhases
