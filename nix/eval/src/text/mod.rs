@@ -1,0 +1,11 @@
+//! Text algorithms of the language that know nothing of its values.
+//!
+//! Everything here works on bytes, is pure, keeps no global state and never recurses on the
+//! length of its input. What the builtins do with the results is elsewhere.
+
+pub mod regex;
+
+mod regex_bracket;
+mod regex_facts;
+mod regex_parse;
+mod regex_solve;
