@@ -19,8 +19,13 @@ let
     platforms = listOf str;
     outputsToInstall = listOf str;
     knownVulnerabilities = listOf str;
-    broken = bool;
     priority = int;
+    broken = bool;
+    # Computed here, and passed on when a package takes over the `meta` of another.
+    available = bool;
+    insecure = bool;
+    unfree = bool;
+    unsupported = bool;
   };
 
   wrongFields =

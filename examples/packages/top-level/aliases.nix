@@ -14,7 +14,10 @@ let
     yq = "yq-go";
   };
 
+  # A set under its old name is not entered: a walk would list its packages twice.
+  target = new: if final.${new} ? recurseForDerivations then lib.dontRecurseIntoAttrs final.${new} else final.${new};
+
   # A name may be taken again later; then the alias goes, and this says so.
   check = old: lib.throwIf (prev ? ${old}) "the alias `${old}` hides a package of that name" old;
 in
-lib.mapAttrs' (old: new: lib.nameValuePair (check old) final.${new}) renamed
+lib.mapAttrs' (old: new: lib.nameValuePair (check old) (target new)) renamed

@@ -8,6 +8,8 @@
   libuv,
   tree-sitter,
   symlinkJoin,
+  viAlias ? false,
+  vimAlias ? false,
 }:
 let
   unwrapped = stdenv.mkDerivation (finalAttrs: {
@@ -29,33 +31,25 @@ let
     ];
     passthru.lua = lua5_1;
   });
-
-  wrap =
-    {
-      extraName ? "",
-      viAlias ? false,
-      vimAlias ? false,
-    }:
-    symlinkJoin {
-      name = "neovim-${unwrapped.version}${extraName}";
-      pname = "neovim";
-      inherit (unwrapped) version;
-      paths = [ unwrapped ];
-      postBuild = lib.concatStrings [
-        (lib.optionalString viAlias ''ln -s nvim "$out/bin/vi";'')
-        (lib.optionalString vimAlias ''ln -s nvim "$out/bin/vim";'')
-      ];
-      passthru = { inherit unwrapped; };
-      meta = {
-        description = "Vim, rebuilt to be extended";
-        homepage = "https://neovim.io";
-        license = with lib.licenses; [
-          asl20
-          vim
-        ];
-        mainProgram = "nvim";
-        maintainers = [ lib.teams.terminal ];
-      };
-    };
 in
-lib.makeOverridable wrap { }
+symlinkJoin {
+  name = "neovim-${unwrapped.version}";
+  pname = "neovim";
+  inherit (unwrapped) version;
+  paths = [ unwrapped ];
+  postBuild = lib.concatStrings [
+    (lib.optionalString viAlias ''ln -s nvim "$out/bin/vi";'')
+    (lib.optionalString vimAlias ''ln -s nvim "$out/bin/vim";'')
+  ];
+  passthru = { inherit unwrapped; };
+  meta = {
+    description = "Vim, rebuilt to be extended";
+    homepage = "https://neovim.io";
+    license = with lib.licenses; [
+      asl20
+      vim
+    ];
+    mainProgram = "nvim";
+    maintainers = [ lib.teams.terminal ];
+  };
+}
