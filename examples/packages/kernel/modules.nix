@@ -39,12 +39,12 @@ removeAttrs (makeScope (self: {
     owner = "umlaeute";
     description = "Kernel module to create video loopback devices";
   };
-  bpftrace-headers = module {
-    pname = "bpftrace-headers";
-    version = "0.21.2";
-    owner = "bpftrace";
-    description = "Headers of one kernel for tracing programs";
-    license = lib.licenses.asl20;
+  acpi_call = module {
+    pname = "acpi_call";
+    version = "1.2.2";
+    owner = "nix-community";
+    description = "Kernel module to call methods of ACPI";
+    license = lib.licenses.gpl3Plus;
   };
   zenpower = module {
     pname = "zenpower";
