@@ -147,9 +147,17 @@ impl Regex {
     /// an empty match it tries for a non-empty one in the same place, else one byte further.
     pub fn find_iter<'a>(&'a self, subject: &'a [u8]) -> Matches<'a> {
         let engine = self.inside();
-        let solver = (self.solve_inside || engine.is_none())
-            .then(|| Solver::new(self.program(), subject));
-        Matches { regex: self, engine, solver, subject, at: Some(0), after_empty: false, captures: None }
+        let solver =
+            (self.solve_inside || engine.is_none()).then(|| Solver::new(self.program(), subject));
+        Matches {
+            regex: self,
+            engine,
+            solver,
+            subject,
+            at: Some(0),
+            after_empty: false,
+            captures: None,
+        }
     }
 
     fn program(&self) -> &Program {
@@ -220,8 +228,11 @@ impl Matches<'_> {
             (Some(engine), Some(_)) => {
                 let first = engine.search(&input)?;
                 let groups = vec![None; self.regex.group_count()];
-                self.solve(first.start(), Accept::Any)
-                    .or(Some(Match { start: first.start(), end: first.end(), groups }))
+                self.solve(first.start(), Accept::Any).or(Some(Match {
+                    start: first.start(),
+                    end: first.end(),
+                    groups,
+                }))
             }
             (None, _) => (at..=self.subject.len()).find_map(|at| self.solve(at, Accept::Any)),
         }
@@ -267,11 +278,9 @@ fn to_hir(node: &Node) -> Hir {
         },
         Node::Concat(nodes) => Hir::concat(nodes.iter().map(to_hir).collect()),
         Node::Alternation(nodes) => Hir::alternation(nodes.iter().map(to_hir).collect()),
-        Node::Group(group, body) => Hir::capture(hir::Capture {
-            index: group + 1,
-            name: None,
-            sub: Box::new(to_hir(body)),
-        }),
+        Node::Group(group, body) => {
+            Hir::capture(hir::Capture { index: group + 1, name: None, sub: Box::new(to_hir(body)) })
+        }
         Node::Repeat { min, max, body } => Hir::repetition(hir::Repetition {
             min: *min,
             max: *max,

@@ -27,10 +27,7 @@ enum Item<'a> {
 }
 
 /// Reads a bracket expression whose `[` has been read and returns its set and the text after it.
-pub(super) fn parse_bracket(
-    text: &[u8],
-    ignore_case: bool,
-) -> Result<(ByteSet, &[u8]), Refusal> {
+pub(super) fn parse_bracket(text: &[u8], ignore_case: bool) -> Result<(ByteSet, &[u8]), Refusal> {
     let mut bracket = Bracket { rest: text, at_start: true, ignore_case, set: ByteSet::default() };
     let negated = bracket.rest.first() == Some(&b'^');
     if negated {
@@ -78,7 +75,8 @@ impl<'a> Bracket<'a> {
                     self.add(last);
                     last = Last::Class;
                     let byte = symbol(name)?;
-                    self.set = self.set.union(&ByteSet::of(|other| other.eq_ignore_ascii_case(&byte)));
+                    self.set =
+                        self.set.union(&ByteSet::of(|other| other.eq_ignore_ascii_case(&byte)));
                 }
                 Item::Dash => match (self.item()?, last) {
                     (Item::End, _) => {

@@ -32,7 +32,9 @@ impl Node {
     pub(super) fn has_empty_loop(&self) -> bool {
         match self {
             Self::Empty | Self::LineBegin | Self::LineEnd | Self::Set(_) => false,
-            Self::Concat(nodes) | Self::Alternation(nodes) => nodes.iter().any(Self::has_empty_loop),
+            Self::Concat(nodes) | Self::Alternation(nodes) => {
+                nodes.iter().any(Self::has_empty_loop)
+            }
             Self::Group(_, body) => body.has_empty_loop(),
             Self::Repeat { max, body, .. } => {
                 max != &Some(1) && body.is_nullable() || body.has_empty_loop()
@@ -114,20 +116,15 @@ impl Node {
                     first: left.first.union(&right.first),
                     length: left.length.filter(|_| left.length == right.length),
                 })
-                .unwrap_or(Shape {
-                    nullable: true,
-                    first: ByteSet::default(),
-                    length: Some(0),
-                }),
+                .unwrap_or(Shape { nullable: true, first: ByteSet::default(), length: Some(0) }),
         }
     }
 }
 
 fn is_harmless(alternatives: &[Node]) -> bool {
     let shapes: Vec<Shape> = alternatives.iter().map(Node::shape).collect();
-    let same_length = shapes
-        .windows(2)
-        .all(|pair| pair[0].length.is_some() && pair[0].length == pair[1].length);
+    let same_length =
+        shapes.windows(2).all(|pair| pair[0].length.is_some() && pair[0].length == pair[1].length);
     let mut seen = ByteSet::default();
     same_length
         || shapes.iter().all(|shape| {

@@ -218,9 +218,7 @@ impl Parser<'_> {
     }
 
     fn literal(&self, byte: u8) -> ByteSet {
-        ByteSet::of(|other| {
-            other == byte || self.ignore_case && other.eq_ignore_ascii_case(&byte)
-        })
+        ByteSet::of(|other| other == byte || self.ignore_case && other.eq_ignore_ascii_case(&byte))
     }
 
     /// Joins a sequence; its end costs one state.
@@ -241,8 +239,8 @@ impl Parser<'_> {
     fn close(&mut self, open: Open) -> Result<Part, Refusal> {
         let mut alternatives = open.alternatives;
         alternatives.push(self.concat(open.sequence)?);
-        let mut states =
-            alternatives.iter().map(|part| part.states).sum::<u64>() + 2 * (alternatives.len() as u64 - 1);
+        let mut states = alternatives.iter().map(|part| part.states).sum::<u64>()
+            + 2 * (alternatives.len() as u64 - 1);
         let mut depth = u32::from(alternatives.len() != 1)
             + alternatives.iter().map(|part| part.depth).max().unwrap_or(0);
         let mut node = alternation(alternatives.into_iter().map(|part| part.node).collect());
@@ -312,7 +310,8 @@ impl Parser<'_> {
         let mut value = None;
         while let Some(digit) = self.peek().filter(u8::is_ascii_digit) {
             self.next();
-            let next = value.unwrap_or(0u32).saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+            let next =
+                value.unwrap_or(0u32).saturating_mul(10).saturating_add(u32::from(digit - b'0'));
             value = Some(next);
         }
         value.ok_or(Refusal::Invalid)

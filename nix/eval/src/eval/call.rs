@@ -1,0 +1,254 @@
+//! Calling functions.
+
+use raddle_nix_syntax::{Pos, sym};
+use smallvec::SmallVec;
+
+use super::{Cx, Error, ErrorKind, Result};
+use crate::compile::LambdaCode;
+use crate::compile::code::{Call, FormalsCode};
+use crate::text::suggest;
+use crate::value::env::Env;
+use crate::value::function::{LambdaRef, PartialApp, PrimOp};
+use crate::value::{Function, Value, View};
+
+impl Cx<'_> {
+    pub(super) fn call_code(&self, call: &'static Call, env: Env) -> Result<Value> {
+        let function = self.eval(&call.function, env)?;
+        let mut args: SmallVec<[Value; 4]> = SmallVec::new();
+        for arg in call.args {
+            args.push(self.delay(arg, env));
+        }
+        self.call(function, &args, call.pos)
+    }
+
+    /// Applies a function to one or more arguments and evaluates the result.
+    pub fn call(&self, function: Value, args: &[Value], pos: Pos) -> Result<Value> {
+        let mut function = self.force(function)?;
+        let mut args = args;
+        while let Some((&arg, rest)) = args.split_first() {
+            match function.view() {
+                View::Function(Function::Lambda(lambda)) => {
+                    function = self.call_lambda(lambda, arg, pos)?;
+                    args = rest;
+                }
+                View::Function(Function::PrimOp(primop)) => {
+                    if args.len() < primop.arity {
+                        for &arg in args {
+                            function = PartialApp::new(self.heap(), function, arg);
+                        }
+                        return Ok(function);
+                    }
+                    function = self.call_primop(primop, &args[..primop.arity], pos)?;
+                    args = &args[primop.arity..];
+                }
+                View::Function(Function::PartialApp(app)) => {
+                    let (primop, mut all) = app.unwind();
+                    let missing = primop.arity - all.len();
+                    if args.len() < missing {
+                        for &arg in args {
+                            function = PartialApp::new(self.heap(), function, arg);
+                        }
+                        return Ok(function);
+                    }
+                    all.extend_from_slice(&args[..missing]);
+                    function = self.call_primop(primop, &all, pos)?;
+                    args = &args[missing..];
+                }
+                View::Attrs(attrs) => {
+                    let Some(slot) = attrs.get(sym::FUNCTOR) else {
+                        return Err(self.not_a_function(function, pos));
+                    };
+                    let functor = self.force_slot(slot).map_err(|error| {
+                        error.frame(pos, "while calling a functor (an attribute set with a '__functor' attribute)")
+                    })?;
+                    self.enter()?;
+                    let called = self.call(functor, &[function], pos);
+                    self.leave();
+                    function = called?;
+                }
+                _ => return Err(self.not_a_function(function, pos)),
+            }
+        }
+        Ok(function)
+    }
+
+    #[cold]
+    fn not_a_function(&self, value: Value, pos: Pos) -> Error {
+        let message = format!(
+            "attempt to call something which is not a function but {}",
+            super::expect::describe(value)
+        );
+        Error::new(ErrorKind::Type, pos, message)
+    }
+
+    /// Counts a nested call.
+    #[inline(always)]
+    fn enter(&self) -> Result<()> {
+        let depth = self.depth.get();
+        if depth >= self.max_depth || self.stack_is_full() {
+            return Err(self.stack_overflow());
+        }
+        self.depth.set(depth + 1);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn leave(&self) {
+        self.depth.set(self.depth.get() - 1);
+    }
+
+    #[inline]
+    fn call_primop(&self, primop: &'static PrimOp, args: &[Value], pos: Pos) -> Result<Value> {
+        self.worker.stats.primop_calls.add(1);
+        self.enter()?;
+        let result = (primop.function)(self, args, pos).and_then(|value| self.force(value));
+        self.leave();
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => Err(primop_frame(error, primop, pos)),
+        }
+    }
+
+    #[inline]
+    fn call_lambda(&self, lambda: LambdaRef, arg: Value, pos: Pos) -> Result<Value> {
+        self.worker.stats.function_calls.add(1);
+        let code = lambda.code();
+        if let Err(error) = self.enter() {
+            return Err(self.overflow_in(error, pos));
+        }
+        let result = self.lambda_body(code, lambda.env(), arg, pos);
+        self.leave();
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.lambda_frame(error, code, pos)),
+        }
+    }
+
+    #[inline(always)]
+    fn lambda_body(
+        &self,
+        code: &'static LambdaCode,
+        up: Env,
+        arg: Value,
+        pos: Pos,
+    ) -> Result<Value> {
+        let env = self.new_env(up, code.slots);
+        match &code.formals {
+            None => env.slot(0).set(arg),
+            Some(formals) => self.bind(code, formals, env, arg, pos)?,
+        }
+        self.eval(&code.body, env)
+    }
+
+    /// Fills a frame from the attributes of the argument.
+    #[inline(never)]
+    fn bind(
+        &self,
+        code: &'static LambdaCode,
+        formals: &'static FormalsCode,
+        env: Env,
+        arg: Value,
+        call_pos: Pos,
+    ) -> Result<()> {
+        let attrs = self.force_attrs(arg, code.pos, || {
+            "while evaluating the value passed for the lambda argument".to_owned()
+        })?;
+        let mut slot = 0;
+        if code.arg.is_some() {
+            env.slot(0).set(attrs.into());
+            slot = 1;
+        }
+        let mut found = 0;
+        for formal in formals.formals {
+            if let Some(value) = attrs.get(formal.name) {
+                found += 1;
+                env.slot(slot).set(value.get());
+            } else if let Some(default) = &formal.default {
+                env.slot(slot).set(self.delay(default, env));
+            } else {
+                return Err(missing_argument(code, formal.name, call_pos));
+            }
+            slot += 1;
+        }
+        if !formals.ellipsis && found != attrs.len() {
+            return Err(unexpected_argument(code, formals, attrs, call_pos));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn overflow_in(&self, error: Error, pos: Pos) -> Error {
+        Error::new(error.kind(), pos, error.cause().message.clone())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lambda_frame(&self, error: Error, code: &'static LambdaCode, pos: Pos) -> Error {
+        if !self.evaluator.settings.show_trace {
+            return error;
+        }
+        let what = match code.name.get() {
+            Some(name) => {
+                format!("while calling '{}'", String::from_utf8_lossy(name.as_bytes()))
+            }
+            None => "while calling anonymous lambda".to_owned(),
+        };
+        let error = error.frame(code.pos, what);
+        if pos == Pos::NONE { error } else { error.frame(pos, "from call site") }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn primop_frame(error: Error, primop: &PrimOp, pos: Pos) -> Error {
+    error.frame(pos, format!("while calling the '{}' builtin", primop.name))
+}
+
+fn lambda_name(code: &LambdaCode) -> String {
+    code.name.get().map_or("anonymous lambda".to_owned(), |name| {
+        String::from_utf8_lossy(name.as_bytes()).into_owned()
+    })
+}
+
+#[cold]
+fn missing_argument(code: &LambdaCode, name: raddle_nix_syntax::Symbol, call_pos: Pos) -> Error {
+    let name = String::from_utf8_lossy(name.as_bytes());
+    let message =
+        format!("function '{}' called without required argument '{name}'", lambda_name(code));
+    Error::new(ErrorKind::Type, code.pos, message).frame(call_pos, "from call site")
+}
+
+#[cold]
+fn unexpected_argument(
+    code: &LambdaCode,
+    formals: &FormalsCode,
+    attrs: crate::value::Attrs,
+    call_pos: Pos,
+) -> Error {
+    let expected: Vec<&[u8]> =
+        formals.formals.iter().map(|formal| formal.name.as_bytes()).collect();
+    let mut names: Vec<&[u8]> = attrs.attrs().iter().map(|attr| attr.name.as_bytes()).collect();
+    names.sort_unstable();
+    let unexpected = names.into_iter().find(|name| !expected.contains(name)).unwrap_or_default();
+    let hint = suggest::suggest(unexpected, &expected);
+    let message = format!(
+        "function '{}' called with unexpected argument '{}'",
+        lambda_name(code),
+        String::from_utf8_lossy(unexpected)
+    );
+    Error::with_hint(ErrorKind::Type, code.pos, message, hint).frame(call_pos, "from call site")
+}
+
+impl Cx<'_> {
+    /// Calls a function for its Boolean result.
+    pub(crate) fn call_bool(
+        &self,
+        function: Value,
+        args: &[Value],
+        pos: Pos,
+        at: &'static str,
+    ) -> Result<bool> {
+        let value = self.call(function, args, pos)?;
+        self.force_bool(value, pos, at)
+    }
+}

@@ -1,0 +1,127 @@
+//! Making thunks values, each one once, whoever needs it first.
+//!
+//! The first task to need a thunk claims it and evaluates; others wait as tasks (their workers go
+//! on with other work). The states are in `value::thunk`, the wait-for graph is the runtime's.
+//!
+//! Errors whose place depends on where evaluation began (infinite recursion, too deep) are not
+//! kept: the thunk becomes what it was, and whoever needs it next meets the error from its own
+//! side. The same happens when the runtime asks a task to give way to an earlier one in a cycle of
+//! tasks: so errors are the same for every number of workers.
+
+use raddle::Wait;
+use raddle_nix_syntax::Pos;
+
+use super::{Cx, Error, ErrorKind, Result};
+use crate::value::thunk::{Outcome, State, Thunk, Work};
+use crate::value::{Slot, Value};
+
+impl Cx<'_> {
+    /// Evaluates a value as far as its outermost constructor.
+    #[inline(always)]
+    pub fn force(&self, value: Value) -> Result<Value> {
+        match value.as_thunk() {
+            None => Ok(value),
+            Some(thunk) => self.force_thunk(thunk),
+        }
+    }
+
+    /// Forces the thunk `value`, which was read from `slot`, and remembers the result there.
+    #[inline]
+    pub(super) fn force_thunk_in(&self, value: Value, slot: &Slot) -> Result<Value> {
+        let Some(thunk) = value.as_thunk() else { return Ok(value) };
+        let result = self.force_thunk(thunk)?;
+        // A thunk with effects stays, so that every task that passes here takes note of them.
+        if self.effects.is_quiet() {
+            slot.set(result);
+        }
+        Ok(result)
+    }
+
+    #[inline(never)]
+    fn force_thunk(&self, thunk: Thunk) -> Result<Value> {
+        loop {
+            match thunk.look() {
+                State::Done(value) => return Ok(value),
+                State::Idle(header, work) => {
+                    if thunk.claim(header, self.id, self.alone) {
+                        return self.run(thunk, header, work);
+                    }
+                }
+                State::Busy(owner) if owner == self.id => return Err(infinite_recursion()),
+                State::Busy(owner) => self.wait(thunk, owner)?,
+                State::DoneEffects(value) => {
+                    self.note_effects_of(thunk);
+                    return Ok(value);
+                }
+                State::Failed(error) => {
+                    self.note_effects_of(thunk);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn run(&self, thunk: Thunk, claimed: u64, work: Work) -> Result<Value> {
+        let log = self.effects.len();
+        let result = if self.stack_is_full() {
+            Err(self.stack_overflow())
+        } else {
+            match work {
+                Work::Code(code, env) => self.eval(code, env),
+                Work::Apply(function, args, count) => {
+                    self.call(function, &args[..count], Pos::NONE)
+                }
+            }
+        };
+        let has_effects = self.effects.len() != log;
+        if has_effects {
+            self.record_effects(thunk, log);
+        }
+        let outcome = match result {
+            Ok(value) => Outcome::Done(value, has_effects),
+            Err(error) if error.is_lasting() => Outcome::Failed(error),
+            Err(_) => Outcome::Restored(claimed),
+        };
+        if thunk.finish(outcome, claimed, self.alone) {
+            self.task.wake_cell(thunk.key());
+        }
+        result
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&self, thunk: Thunk, owner: u32) -> Result<()> {
+        let Some(owner_id) = raddle::TaskId::new(owner) else { return Ok(()) };
+        match self.task.wait_cell(thunk.key(), owner_id, || thunk.mark_awaited(owner)) {
+            Wait::Ready | Wait::Woken => Ok(()),
+            Wait::Recursion => Err(infinite_recursion()),
+            Wait::Abandon => Err(Error::abandoned()),
+        }
+    }
+
+    /// Returns whether the task's stack is nearly used up.
+    #[inline(always)]
+    pub(crate) fn stack_is_full(&self) -> bool {
+        let marker = 0u8;
+        (&raw const marker).addr() < self.stack_limit
+    }
+
+    /// Returns the error for a computation that is nested too deeply.
+    #[cold]
+    pub(crate) fn stack_overflow(&self) -> Error {
+        let message = "stack overflow; max-call-depth exceeded";
+        Error::new(ErrorKind::StackOverflow, Pos::NONE, message)
+    }
+
+    /// Returns an error where the task's stack is nearly used up: for recursion over data.
+    #[inline]
+    pub(crate) fn check_stack(&self) -> Result<()> {
+        if self.stack_is_full() { Err(self.stack_overflow()) } else { Ok(()) }
+    }
+}
+
+#[cold]
+fn infinite_recursion() -> Error {
+    Error::new(ErrorKind::InfiniteRecursion, Pos::NONE, "infinite recursion encountered")
+}

@@ -1,0 +1,304 @@
+//! Operators: equality, order, arithmetic, `//` and `++`.
+
+use std::cmp::Ordering;
+
+use raddle_nix_syntax::{Pos, sym};
+use smallvec::SmallVec;
+
+use super::expect::describe;
+use super::{Cx, Error, ErrorKind, Result, Trace};
+use crate::compile::Code;
+use crate::compile::code::{Binary, Op};
+use crate::value::env::Env;
+use crate::value::{Attrs, List, Value, View};
+
+impl Cx<'_> {
+    /// Compares two operands of `==`: functions are never equal.
+    pub(crate) fn equal_direct(&self, a: Value, b: Value, pos: Pos) -> Result<bool> {
+        self.equal(a, b, pos, false)
+    }
+
+    /// Compares two members of lists or sets: the same function is equal to itself.
+    pub(crate) fn equal_members(&self, a: Value, b: Value, pos: Pos) -> Result<bool> {
+        self.equal(a, b, pos, true)
+    }
+
+    fn equal(&self, a: Value, b: Value, pos: Pos, members: bool) -> Result<bool> {
+        let (a, b) = (self.force(a)?, self.force(b)?);
+        if members && a == b {
+            return Ok(true);
+        }
+        Ok(match (a.view(), b.view()) {
+            (View::Int(x), View::Int(y)) => x == y,
+            (View::Float(x), View::Float(y)) => x == y,
+            (View::Int(x), View::Float(y)) => x as f64 == y,
+            (View::Float(x), View::Int(y)) => x == y as f64,
+            (View::Str(x), View::Str(y)) => x.as_bytes() == y.as_bytes(),
+            (View::Path(x), View::Path(y)) => x == y,
+            (View::Bool(_) | View::Null, _) => a == b,
+            (View::List(x), View::List(y)) => return self.equal_lists(x, y, pos),
+            (View::Attrs(x), View::Attrs(y)) => return self.equal_sets(x, y, pos),
+            _ => false,
+        })
+    }
+
+    fn equal_lists(&self, x: List, y: List, pos: Pos) -> Result<bool> {
+        if x.len() != y.len() {
+            return Ok(false);
+        }
+        self.check_stack()?;
+        for (i, (a, b)) in x.iter().zip(y.iter()).enumerate() {
+            let equal = self
+                .equal_members(a, b, pos)
+                .trace(pos, || format!("while comparing the elements of two lists at index {i}"))?;
+            if !equal {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn equal_sets(&self, x: Attrs, y: Attrs, pos: Pos) -> Result<bool> {
+        self.check_stack()?;
+        // Two derivations are equal when they have the same output path.
+        if self.is_derivation(x)?
+            && self.is_derivation(y)?
+            && let (Some(a), Some(b)) = (x.get(sym::OUT_PATH), y.get(sym::OUT_PATH))
+        {
+            return self.equal_members(a.get(), b.get(), pos);
+        }
+        if x.len() != y.len() {
+            return Ok(false);
+        }
+        let (xs, ys) = (x.sorted(self.heap()), y.sorted(self.heap()));
+        if xs.iter().zip(&ys).any(|(a, b)| a.name != b.name) {
+            return Ok(false);
+        }
+        for (a, b) in xs.iter().zip(&ys) {
+            let equal = self.equal_members(a.value(), b.value(), pos).trace(a.pos, || {
+                let name = String::from_utf8_lossy(a.name.as_bytes());
+                format!("while comparing the attribute '{name}'")
+            })?;
+            if !equal {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns whether `type` is `"derivation"`.
+    pub(crate) fn is_derivation(&self, attrs: Attrs) -> Result<bool> {
+        let Some(slot) = attrs.get(sym::TYPE) else { return Ok(false) };
+        Ok(match self.force_slot(slot)?.view() {
+            View::Str(s) => s.as_bytes() == b"derivation",
+            _ => false,
+        })
+    }
+
+    /// Compares two values as `<` does.
+    pub(crate) fn compare(&self, a: Value, b: Value, pos: Pos) -> Result<Ordering> {
+        let (a, b) = (self.force(a)?, self.force(b)?);
+        Ok(match (a.view(), b.view()) {
+            (View::Int(x), View::Int(y)) => x.cmp(&y),
+            // Not a number is neither smaller nor greater than anything.
+            (View::Float(x), View::Float(y)) => x.partial_cmp(&y).unwrap_or(Ordering::Equal),
+            (View::Int(x), View::Float(y)) => (x as f64).partial_cmp(&y).unwrap_or(Ordering::Equal),
+            (View::Float(x), View::Int(y)) => x.partial_cmp(&(y as f64)).unwrap_or(Ordering::Equal),
+            (View::Str(x), View::Str(y)) => x.as_bytes().cmp(y.as_bytes()),
+            (View::Path(x), View::Path(y)) => x.cmp(y),
+            (View::List(x), View::List(y)) => return self.compare_lists(x, y, pos),
+            _ => {
+                let same = a.type_of() == b.type_of();
+                let message = if same {
+                    format!(
+                        "cannot compare {} with {}; values of that type are incomparable",
+                        describe(a),
+                        describe(b)
+                    )
+                } else {
+                    format!("cannot compare {} with {}", describe(a), describe(b))
+                };
+                return Err(Error::new(ErrorKind::Type, pos, message));
+            }
+        })
+    }
+
+    fn compare_lists(&self, x: List, y: List, pos: Pos) -> Result<Ordering> {
+        self.check_stack()?;
+        for (a, b) in x.iter().zip(y.iter()) {
+            if self.equal_members(a, b, pos)? {
+                continue;
+            }
+            return self.compare(a, b, pos);
+        }
+        Ok(x.len().cmp(&y.len()))
+    }
+
+    /// Computes `-`, `*`, `/` and the four orders.
+    pub(crate) fn arithmetic(&self, op: Op, a: Value, b: Value, pos: Pos) -> Result<Value> {
+        match op {
+            Op::Less => return Ok(Value::bool(self.compare(a, b, pos)?.is_lt())),
+            Op::Greater => return Ok(Value::bool(self.compare(b, a, pos)?.is_lt())),
+            Op::LessEq => return Ok(Value::bool(!self.compare(b, a, pos)?.is_lt())),
+            Op::GreaterEq => return Ok(Value::bool(!self.compare(a, b, pos)?.is_lt())),
+            _ => {}
+        }
+        let name = match op {
+            Op::Sub => "subtraction",
+            Op::Mul => "multiplication",
+            _ => "division",
+        };
+        let first = || format!("while evaluating the first argument of the {name}");
+        let second = || format!("while evaluating the second argument of the {name}");
+        let (a, b) = (self.force(a)?, self.force(b)?);
+        if matches!(a.view(), View::Float(_)) || matches!(b.view(), View::Float(_)) {
+            let x = self.force_float(a, pos, first)?;
+            let y = self.force_float(b, pos, second)?;
+            return Ok(self.float(match op {
+                Op::Sub => x - y,
+                Op::Mul => x * y,
+                _ if y == 0.0 => return Err(division_by_zero(pos)),
+                _ => x / y,
+            }));
+        }
+        let x = self.force_int(a, pos, first)?;
+        let y = self.force_int(b, pos, second)?;
+        let (result, verb, sign) = match op {
+            Op::Sub => (x.checked_sub(y), "subtracting", '-'),
+            Op::Mul => (x.checked_mul(y), "multiplying", '*'),
+            _ if y == 0 => return Err(division_by_zero(pos)),
+            _ => (x.checked_div(y), "dividing", '/'),
+        };
+        match result {
+            Some(i) => Ok(self.int(i)),
+            None => {
+                let message = format!("integer overflow in {verb} {x} {sign} {y}");
+                Err(Error::new(ErrorKind::Other, pos, message))
+            }
+        }
+    }
+
+    /// Adds two numbers.
+    pub(crate) fn add_numbers(&self, a: Value, b: Value, pos: Pos) -> Result<Value> {
+        match (a.view(), b.view()) {
+            (View::Int(x), View::Int(y)) => match x.checked_add(y) {
+                Some(i) => Ok(self.int(i)),
+                None => {
+                    let message = format!("integer overflow in adding {x} + {y}");
+                    Err(Error::new(ErrorKind::Other, pos, message))
+                }
+            },
+            (View::Int(x), View::Float(y)) => Ok(self.float(x as f64 + y)),
+            (View::Float(x), View::Int(y)) => Ok(self.float(x + y as f64)),
+            (View::Float(x), View::Float(y)) => Ok(self.float(x + y)),
+            _ => {
+                let to = if matches!(a.view(), View::Float(_)) { "a float" } else { "an integer" };
+                let message = format!("cannot add {} to {to}", describe(b));
+                Err(Error::new(ErrorKind::Type, pos, message))
+            }
+        }
+    }
+
+    pub(super) fn update_code(&self, binary: &'static Binary, env: Env) -> Result<Value> {
+        let Binary { lhs, rhs, pos, .. } = binary;
+        let text = || "in the left operand of the update (//) operator".to_owned();
+        let a = self.eval(lhs, env).trace(*pos, text)?;
+        let a = self.expect_attrs(a, *pos, text)?;
+        let text = || "in the right operand of the update (//) operator".to_owned();
+        let b = self.eval(rhs, env).trace(*pos, text)?;
+        let b = self.expect_attrs(b, *pos, text)?;
+        Ok(self.update(a, b).into())
+    }
+
+    /// Returns `a // b`.
+    pub(crate) fn update(&self, a: Attrs, b: Attrs) -> Attrs {
+        let (attrs, copied) = a.update(self.heap(), b);
+        self.worker.stats.updates.add(1);
+        self.worker.stats.update_copies.add(copied);
+        attrs
+    }
+
+    /// Concatenates a whole chain of `++` at once.
+    pub(super) fn concat_code(&self, binary: &'static Binary, env: Env) -> Result<Value> {
+        let mut lists: SmallVec<[List; 4]> = SmallVec::new();
+        let mut node = binary;
+        loop {
+            lists.push(self.concat_operand(&node.lhs, env, node.pos)?);
+            match &node.rhs {
+                Code::Binary(next) if next.op == Op::Concat => node = next,
+                last => {
+                    lists.push(self.concat_operand(last, env, node.pos)?);
+                    break;
+                }
+            }
+        }
+        self.worker.stats.list_concats.add(lists.len() - 1);
+        Ok(self.concat_lists(&lists))
+    }
+
+    fn concat_operand(&self, code: &'static Code, env: Env, pos: Pos) -> Result<List> {
+        let value = self.eval(code, env)?;
+        self.force_list(value, pos, "while evaluating one of the elements to concatenate")
+    }
+
+    /// Returns the concatenation of lists.
+    pub(crate) fn concat_lists(&self, lists: &[List]) -> Value {
+        let len: usize = lists.iter().map(|list| list.len()).sum();
+        if let Some(&only) = lists.iter().find(|list| list.len() == len) {
+            return only.into();
+        }
+        let mut values = lists.iter().flat_map(|list| list.iter());
+        self.list_from_fn(len, |_| values.next().unwrap_or(Value::NULL))
+    }
+}
+
+#[cold]
+fn division_by_zero(pos: Pos) -> Error {
+    Error::new(ErrorKind::Other, pos, "division by zero")
+}
+
+impl Cx<'_> {
+    /// Returns an error that says where two values differ, if they do.
+    pub(super) fn explain_difference(&self, a: Value, b: Value, pos: Pos) -> Result<()> {
+        if self.equal_members(a, b, pos)? {
+            return Ok(());
+        }
+        let fail = |message: String| Err(Error::new(ErrorKind::Assertion, pos, message));
+        match (self.force(a)?.view(), self.force(b)?.view()) {
+            (View::List(x), View::List(y)) if x.len() == y.len() => {
+                for (i, (a, b)) in x.iter().zip(y.iter()).enumerate() {
+                    self.explain_difference(a, b, pos)
+                        .trace(pos, || format!("while comparing list element {i}"))?;
+                }
+                Ok(())
+            }
+            (View::List(x), View::List(y)) => fail(format!(
+                "list of size '{}' is not equal to list of size '{}', left hand side is '{}', right hand side is '{}'",
+                x.len(),
+                y.len(),
+                crate::print::short(a),
+                crate::print::short(b)
+            )),
+            (View::Attrs(x), View::Attrs(y)) => {
+                let (xs, ys) = (x.sorted(self.heap()), y.sorted(self.heap()));
+                let same =
+                    xs.len() == ys.len() && xs.iter().zip(&ys).all(|(a, b)| a.name == b.name);
+                if !same {
+                    return fail(format!(
+                        "attribute names of attribute set '{}' differs from attribute set '{}'",
+                        crate::print::short(a),
+                        crate::print::short(b)
+                    ));
+                }
+                for (a, b) in xs.iter().zip(&ys) {
+                    self.explain_difference(a.value(), b.value(), pos).trace(a.pos, || {
+                        let name = String::from_utf8_lossy(a.name.as_bytes());
+                        format!("while comparing attribute '{name}'")
+                    })?;
+                }
+                Ok(())
+            }
+            _ => fail(format!("{} is not equal to {}", describe(a), describe(b))),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Files of expressions: found, parsed and evaluated once.
+
+use bumpalo::Bump;
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use raddle_nix_syntax::{Options, Origin, Pos, Source, Symbol, SyntaxError};
+
+use crate::compile::{self, Code};
+use crate::eval::{Cx, Error, ErrorKind, Result};
+use crate::paths;
+use crate::value::env::Env;
+use crate::value::thunk::Thunk;
+use crate::value::{Attrs, Value};
+
+/// The files met so far.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// The value of each file by the path it was imported by, and by its resolved path.
+    values: Mutex<HashMap<Vec<u8>, Value>>,
+}
+
+/// Files that exist only in the evaluator, under a path that `<nix/…>` leads to.
+const INTERNAL: &[(&[u8], &str)] =
+    &[(b"/__corepkgs__/fetchurl.nix", include_str!("builtins/fetchurl.nix"))];
+
+impl Cx<'_> {
+    /// Returns the value of the file at an absolute, canonical path; `default.nix` in it if it is
+    /// a folder.
+    pub fn import(&self, path: &[u8], pos: Pos) -> Result<Value> {
+        let known = self.evaluator.files.values.lock().get(path).copied();
+        if let Some(value) = known {
+            return self.force(value);
+        }
+        let resolved = resolve(path, pos)?;
+        let value = {
+            let mut values = self.evaluator.files.values.lock();
+            let heap = self.heap();
+            let value = *values.entry(resolved.clone()).or_insert_with(|| {
+                let path: &'static [u8] = resolved.leak();
+                let code: &'static Code = Box::leak(Box::new(Code::File(path)));
+                Thunk::suspended(heap, code, Env::root())
+            });
+            values.insert(path.to_vec(), value);
+            value
+        };
+        self.force(value).map_err(|error| error.at(pos))
+    }
+
+    /// Parses and evaluates a resolved file.
+    pub(crate) fn eval_file(&self, path: &'static [u8]) -> Result<Value> {
+        let text = read(path, Pos::NONE)?;
+        let source = self.add_source(Origin::File(paths::os(path).to_owned()), text)?;
+        let code = self.compile(source, paths::parent(path), None)?;
+        self.eval(code, Env::root())
+    }
+
+    /// Evaluates a file with more variables than the globals.
+    pub(crate) fn import_scoped(&self, path: &[u8], scope: Attrs, pos: Pos) -> Result<Value> {
+        let resolved = resolve(path, pos)?;
+        let text = read(&resolved, pos)?;
+        let source = self.add_source(Origin::File(paths::os(&resolved).to_owned()), text)?;
+        let attrs = scope.attrs();
+        let names: Vec<Symbol> = attrs.iter().map(|attr| attr.name).collect();
+        let code = self.compile(source, paths::parent(&resolved), Some(&names))?;
+        let env = self.new_env(Env::root(), attrs.len());
+        for (i, attr) in attrs.iter().enumerate() {
+            env.slot(i as u32).set(attr.value());
+        }
+        self.eval(code, env)
+    }
+
+    /// Evaluates an expression given as text; relative paths in it start from `base`.
+    pub fn eval_string(&self, text: &[u8], base: &[u8]) -> Result<Value> {
+        let source = self.add_source(Origin::String, text.to_vec())?;
+        let code = self.compile(source, base, None)?;
+        self.eval(code, Env::root())
+    }
+
+    /// Evaluates an expression read from standard input.
+    pub fn eval_stdin(&self, text: Vec<u8>, base: &[u8]) -> Result<Value> {
+        let source = self.add_source(Origin::Stdin, text)?;
+        let code = self.compile(source, base, None)?;
+        self.eval(code, Env::root())
+    }
+
+    fn add_source(&self, origin: Origin, text: Vec<u8>) -> Result<&'static Source> {
+        self.worker.stats.files.add(1);
+        self.worker.stats.source_bytes.add(text.len());
+        Source::add(origin, text)
+            .map_err(|error| Error::new(ErrorKind::Other, Pos::NONE, error.to_string()))
+    }
+
+    /// Parses and compiles a text.
+    pub(crate) fn compile(
+        &self,
+        source: &'static Source,
+        base: &[u8],
+        outer: Option<&[Symbol]>,
+    ) -> Result<&'static Code> {
+        let settings = &self.evaluator.settings;
+        let options = Options {
+            pipe_operators: settings.has_feature("pipe-operators"),
+            url_literals: settings.lint_url_literals,
+            absolute_path_literals: settings.lint_absolute_path_literals,
+            short_path_literals: settings.lint_short_path_literals,
+            ..Options::default()
+        };
+        let arena = Bump::new();
+        let tree = raddle_nix_syntax::parse(&arena, source, &options).map_err(syntax)?;
+        let context = compile::Context {
+            heap: self.heap(),
+            globals: &self.evaluator.globals,
+            base,
+            home: settings.home.as_deref().filter(|_| !settings.pure),
+        };
+        compile::compile(context, outer, tree)
+    }
+}
+
+#[cold]
+fn syntax(error: SyntaxError) -> Error {
+    Error::new(ErrorKind::Syntax, error.pos, error.message)
+}
+
+/// Follows symbolic links and finds `default.nix` in folders.
+fn resolve(path: &[u8], pos: Pos) -> Result<Vec<u8>> {
+    use std::os::unix::ffi::OsStrExt;
+    if INTERNAL.iter().any(|(internal, _)| *internal == path) {
+        return Ok(path.to_vec());
+    }
+    let describe = |error: std::io::Error| io_error("opening file", path, &error, pos);
+    let metadata = std::fs::symlink_metadata(paths::os(path)).map_err(describe)?;
+    let (mut resolved, is_dir) = if metadata.is_symlink() {
+        let target = std::fs::canonicalize(paths::os(path)).map_err(describe)?;
+        let is_dir = target.is_dir();
+        (target.as_os_str().as_bytes().to_vec(), is_dir)
+    } else {
+        (path.to_vec(), metadata.is_dir())
+    };
+    if is_dir {
+        resolved = paths::join(&resolved, b"default.nix");
+    }
+    Ok(resolved)
+}
+
+/// Reads a file of expressions.
+fn read(path: &[u8], pos: Pos) -> Result<Vec<u8>> {
+    if let Some((_, text)) = INTERNAL.iter().find(|(internal, _)| *internal == path) {
+        return Ok(text.as_bytes().to_vec());
+    }
+    std::fs::read(paths::os(path)).map_err(|error| io_error("opening file", path, &error, pos))
+}
+
+/// Returns the error for a failed operation on a file.
+#[cold]
+pub(crate) fn io_error(doing: &str, path: &[u8], error: &std::io::Error, pos: Pos) -> Error {
+    let reason = match error.kind() {
+        std::io::ErrorKind::NotFound => "No such file or directory".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "Permission denied".to_owned(),
+        std::io::ErrorKind::IsADirectory => "Is a directory".to_owned(),
+        std::io::ErrorKind::NotADirectory => "Not a directory".to_owned(),
+        _ => error.to_string(),
+    };
+    let path = String::from_utf8_lossy(path);
+    Error::new(ErrorKind::Other, pos, format!("{doing} '{path}': {reason}"))
+}

@@ -1,0 +1,129 @@
+//! The managed heap: bump allocation in chunks that one worker owns.
+//!
+//! Every object starts with a header word that says its [`Kind`] and size, so a collector can be
+//! added; today nothing is freed, and memory goes back to the operating system when the process
+//! ends. That is why handles into the heap are `'static`.
+//!
+//! Invariant: a [`Heap`] is used by one worker thread at a time; what [`Heap::alloc`] returned is
+//! never moved, freed or handed out again.
+//!
+//! Not here: what the words of an object mean.
+#![expect(unsafe_code, reason = "hands out raw words of leaked chunks")]
+
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::cell::Cell;
+use std::sync::Mutex;
+
+/// Bytes fetched from the global allocator at a time.
+const CHUNK: usize = 4 << 20;
+/// Objects of at least this many bytes get memory of their own.
+const LARGE: usize = 256 << 10;
+
+/// Chunk remainders of evaluators that have ended, for the next one.
+static SPARE: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+/// The kinds of objects, in the low byte of their header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// A thunk; see the `thunk` module for its states, which share this byte.
+    Thunk = 1,
+    /// A frame of variables.
+    Env = 16,
+    /// A set.
+    Attrs,
+    /// A set that refines another one.
+    LayeredAttrs,
+    /// The names and positions of sets.
+    Shape,
+    /// A list.
+    List,
+    /// A string without context.
+    Str,
+    /// A string with context.
+    StrContext,
+    /// The context of a string.
+    Context,
+    /// A function with its environment.
+    Lambda,
+    /// A built-in function.
+    PrimOp,
+    /// A function with some of its arguments.
+    PartialApp,
+    /// An integer too wide for a word's payload.
+    Int,
+    /// A float.
+    Float,
+    /// A path.
+    Path,
+}
+
+/// One worker's allocator.
+#[derive(Debug, Default)]
+pub(crate) struct Heap {
+    next: Cell<usize>,
+    end: Cell<usize>,
+    /// Bytes of chunks taken so far.
+    taken: Cell<usize>,
+}
+
+impl Heap {
+    /// Returns `words` fresh words, zeroed, aligned to 8 bytes.
+    #[inline(always)]
+    pub(crate) fn alloc(&self, words: usize) -> *mut u64 {
+        let at = self.next.get();
+        let bytes = words * 8;
+        if bytes <= self.end.get() - at {
+            self.next.set(at + bytes);
+            return std::ptr::with_exposed_provenance_mut(at);
+        }
+        self.alloc_slow(bytes)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_slow(&self, bytes: usize) -> *mut u64 {
+        if bytes >= LARGE {
+            self.taken.set(self.taken.get() + bytes);
+            return std::ptr::with_exposed_provenance_mut(take_from_system(bytes));
+        }
+        let spare = SPARE.lock().ok().and_then(|mut spare| spare.pop());
+        let (start, len) = match spare {
+            Some((start, len)) if len >= LARGE => (start, len),
+            _ => (take_from_system(CHUNK), CHUNK),
+        };
+        self.taken.set(self.taken.get() + len);
+        self.next.set(start + bytes);
+        self.end.set(start + len);
+        std::ptr::with_exposed_provenance_mut(start)
+    }
+
+    /// Bytes handed out to objects so far.
+    pub(crate) fn allocated(&self) -> usize {
+        self.taken.get() - (self.end.get() - self.next.get())
+    }
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        let left = self.end.get() - self.next.get();
+        if left >= LARGE
+            && let Ok(mut spare) = SPARE.lock()
+        {
+            spare.push((self.next.get(), left));
+        }
+    }
+}
+
+/// Returns the address of `bytes` zeroed bytes that are never given back.
+fn take_from_system(bytes: usize) -> usize {
+    let Ok(layout) = Layout::from_size_align(bytes, 16) else {
+        handle_alloc_error(Layout::new::<u64>());
+    };
+    // SAFETY: `layout` has a non-zero size: callers pass at least one object's bytes.
+    let start = unsafe { alloc_zeroed(layout) };
+    if start.is_null() {
+        handle_alloc_error(layout);
+    }
+    start.expose_provenance()
+}
