@@ -290,3 +290,6 @@ fn failed(action: &'static str, path: &Path) -> impl Fn(io::Error) -> NarError {
     let path = path.to_owned();
     move |error| NarError::File { action, path: path.clone(), error }
 }
+
+#[cfg(test)]
+mod tests;
