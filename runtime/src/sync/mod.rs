@@ -1,7 +1,13 @@
 //! Structures that many threads share, built so that the common path writes nothing shared.
 //!
-//! Nothing here knows tasks.
+//! Nothing here knows tasks: what has to suspend one asks for a [`Suspend`].
 
+mod completion;
+mod event_count;
 mod interner;
+mod once_map;
 
+pub use completion::{Completion, Progress};
+pub use event_count::{Cancelled, EventCount, Notified};
 pub use interner::Interner;
+pub use once_map::{OnceMap, Suspend, Wait};

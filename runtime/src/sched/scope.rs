@@ -1,0 +1,178 @@
+//! Scopes: tasks that may borrow, because their starter waits for all of them.
+//!
+//! ```text
+//! open --body returns--> joining --nothing pending--> joined: record given back
+//!                           |  ^
+//!                 suspended '--' woken by the last completion
+//! ```
+//!
+//! The scope counts the tasks that its owner started. A task that another task started in the
+//! scope is counted by that one, whose own completion waits for it; so the count is zero only
+//! when all are complete, and starting a task costs no interlocked instruction.
+//!
+//! When several tasks panic, the scope keeps the panic that comes first in sequential order; a
+//! panic of the owner's own code comes before all of them.
+
+#![expect(unsafe_code, reason = "starts tasks that borrow from their scope's owner")]
+
+use std::any::Any;
+use std::cmp::Ordering as Order;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use parking_lot::Mutex;
+
+use super::record::Origin;
+use super::shared::Priority;
+use super::task::Task;
+use crate::sync::{Completion, Progress};
+
+/// Starts tasks that are complete before [`Task::scope`] returns.
+pub struct Scope<'scope, 'env: 'scope> {
+    core: u32,
+    owner: u32,
+    run: u64,
+    /// Invariant in both lifetimes, like `std::thread::Scope`.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// A scope's pooled part, which outlives the owner's frame from the view of ending tasks.
+#[derive(Default)]
+pub(super) struct ScopeCore {
+    owner: AtomicU32,
+    joining: AtomicBool,
+    /// Tasks started by the owner.
+    started: AtomicU32,
+    pub(super) pending: Completion,
+    panic: Mutex<Option<Panic>>,
+}
+
+struct Panic {
+    place: Vec<u32>,
+    payload: Box<dyn Any + Send>,
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Starts `function` as a task of this scope.
+    ///
+    /// `task` is the task that calls this: the owner of the scope or one started in it. Tasks
+    /// started earlier come earlier in the sequential order by which errors are chosen.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `task` belongs to another call of `Runtime::run` than the scope, or if more than
+    /// 16 million tasks are alive.
+    pub fn spawn<F>(&'scope self, task: &Task<'_>, priority: Priority, function: F)
+    where
+        F: FnOnce(&Task<'_>) + Send + 'scope,
+    {
+        assert!(self.run == task.run, "a task spawns only into scopes of its own run");
+        let record = task.record;
+        // Written by this task alone.
+        let index = record.spawned.load(Ordering::Relaxed);
+        let counter = if task.number == self.owner {
+            &task.worker.shared.scopes.get(self.core).started
+        } else {
+            &record.spawned_abroad
+        };
+        let started = counter.load(Ordering::Relaxed);
+        let origin = Origin { run: self.run, parent: task.number, index, scope: self.core };
+        // SAFETY: `Task::scope` does not return before everything started in the scope is
+        // complete, and 'scope contains that call. A task that can name `&'scope Scope` is the
+        // owner or was started, directly or not, inside the scope: a closure of an outer or
+        // unrelated scope outlives 'scope, which no borrow of this value does; and a task of
+        // another run, which could get it through a plain thread, was refused above. The count
+        // below, which closing the scope reads, follows in any case: `spawn` panics only before
+        // it has queued the task.
+        unsafe { task.worker.spawn(origin, priority, function) };
+        record.spawned.store(index + 1, Ordering::Relaxed);
+        counter.store(started + 1, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+impl ScopeCore {
+    pub(super) fn owner(&self) -> u32 {
+        self.owner.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the owner has got to the end of the scope.
+    pub(super) fn is_joining(&self) -> bool {
+        // SeqCst: with the count of waiting tasks; see `wait_graph`.
+        self.joining.load(Ordering::SeqCst)
+    }
+
+    /// Keeps a task's panic unless one that comes earlier is kept already.
+    pub(super) fn note_panic(&self, place: Vec<u32>, payload: Box<dyn Any + Send>) {
+        let panic = Panic { place, payload };
+        let mut kept = self.panic.lock();
+        let later = match &mut *kept {
+            Some(first) if first.place.cmp(&panic.place) == Order::Less => Some(panic),
+            _ => kept.replace(panic),
+        };
+        drop(kept);
+        if let Some(later) = later {
+            discard(later.payload);
+        }
+    }
+}
+
+/// Runs `body` with a new scope and waits for the scope's tasks.
+pub(super) fn run<'env, R>(
+    task: &Task<'_>,
+    body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+) -> R {
+    let shared = &*task.worker.shared;
+    let number =
+        shared.scopes.take(&mut task.worker.scopes.borrow_mut()).expect("too many open scopes");
+    let core = shared.scopes.get(number);
+    core.owner.store(task.number, Ordering::Relaxed);
+    core.started.store(0, Ordering::Relaxed);
+    core.pending.open();
+    let scope = Scope {
+        core: number,
+        owner: task.number,
+        run: task.run,
+        scope: PhantomData,
+        env: PhantomData,
+    };
+    let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
+
+    let started = core.started.load(Ordering::Relaxed);
+    if started > 0 {
+        // SeqCst: before the graph's count of waiting tasks is read; see `wait_graph`.
+        core.joining.store(true, Ordering::SeqCst);
+        if core.pending.close(started) == Progress::Pending {
+            shared.graph.joining(shared, task.worker, task.number, number);
+            let _woken = task.suspend();
+        }
+        core.joining.store(false, Ordering::Relaxed);
+    }
+    let panic = core.panic.lock().take();
+    shared.scopes.give(&mut task.worker.scopes.borrow_mut(), number);
+    match (result, panic) {
+        (Ok(result), None) => result,
+        (Ok(_), Some(panic)) => resume_unwind(panic.payload),
+        (Err(own), panic) => {
+            if let Some(panic) = panic {
+                discard(panic.payload);
+            }
+            resume_unwind(own)
+        }
+    }
+}
+
+/// Drops the payload of a panic that nobody will see, even if dropping panics.
+fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+}

@@ -1,0 +1,228 @@
+//! What all workers of a runtime share, and how they find out about work.
+//!
+//! A worker that runs out of work *searches* for a bounded time, then sleeps on the event count.
+//! A producer wakes a sleeper only if nobody searches, and the woken one counts as searching from
+//! then on: so a burst of spawns wakes one worker at a time.
+//!
+//! ```text
+//! producer:  push; fence; somebody sleeps and nobody searches? -> searching 0 -> 1, wake one
+//! searcher:  found work  -> searching - 1; the last one wakes another if there is more
+//!            found none  -> prepare to sleep; searching - 1; look once more; sleep
+//! ```
+//!
+//! A producer that sees a searcher leaves its task to it: the searcher's last look comes after it
+//! stopped counting as searching, hence after the push.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+
+use parking_lot::Mutex;
+
+use super::counters::{Counters, WorkerCounters};
+use super::deque::Deque;
+use super::record::Record;
+use super::scope::ScopeCore;
+use super::wait_graph::WaitGraph;
+use super::worker::Worker;
+use crate::memory::{CacheLine, Pool, Reservation};
+use crate::sync::{EventCount, Wait};
+
+/// How urgent a task is; a worker takes its own most urgent task first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    /// Before all others.
+    High,
+    /// For most tasks.
+    #[default]
+    Normal,
+    /// When nothing else is left.
+    Low,
+}
+
+pub(super) const PRIORITIES: [Priority; 3] = [Priority::High, Priority::Normal, Priority::Low];
+
+pub(super) struct Shared {
+    pub(super) tasks: Pool<Record>,
+    pub(super) scopes: Pool<ScopeCore>,
+    pub(super) stacks: Reservation,
+    pub(super) graph: WaitGraph,
+    pub(super) events: EventCount,
+    pub(super) desks: Box<[CacheLine<Desk>]>,
+    pub(super) stopping: AtomicBool,
+    /// Workers that look for work and have none.
+    searching: CacheLine<AtomicUsize>,
+    /// Tasks from outside.
+    injector: CacheLine<Mutex<VecDeque<u32>>>,
+    injected: AtomicUsize,
+    pub(super) roots: AtomicU32,
+}
+
+/// What a worker shows to the others.
+pub(super) struct Desk {
+    queues: [Deque; 3],
+    pub(super) counters: CacheLine<WorkerCounters>,
+    /// Fibers to be resumed, put there by other threads.
+    inbox: CacheLine<Mutex<Vec<(u32, Wait)>>>,
+    mail: CacheLine<AtomicBool>,
+}
+
+impl Shared {
+    pub(super) fn new(workers: usize, stacks: Reservation) -> Self {
+        Self {
+            tasks: Pool::new(super::record::MOST_RECORDS),
+            scopes: Pool::new(super::record::MOST_RECORDS),
+            stacks,
+            graph: WaitGraph::new(),
+            events: EventCount::new(workers),
+            desks: (0..workers).map(|_| CacheLine(Desk::new())).collect(),
+            stopping: AtomicBool::new(false),
+            searching: CacheLine::default(),
+            injector: CacheLine::default(),
+            injected: AtomicUsize::new(0),
+            roots: AtomicU32::new(0),
+        }
+    }
+
+    /// Queues a task from outside.
+    pub(super) fn inject(&self, task: u32) {
+        let mut injector = self.injector.lock();
+        injector.push_back(task);
+        self.injected.store(injector.len(), Ordering::SeqCst);
+        drop(injector);
+        self.wake_searcher();
+    }
+
+    /// Takes a task that came from outside.
+    pub(super) fn take_injected(&self) -> Option<u32> {
+        if self.injected.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut injector = self.injector.lock();
+        let task = injector.pop_front();
+        self.injected.store(injector.len(), Ordering::Relaxed);
+        task
+    }
+
+    /// Sees to it that somebody looks for the task that the caller has just queued.
+    #[inline]
+    pub(super) fn work_arrived(&self) {
+        // Between the push and reading who sleeps; pairs with the fence in `EventCount::prepare`.
+        fence(Ordering::SeqCst);
+        if self.events.any_waiting() && self.searching.load(Ordering::SeqCst) == 0 {
+            self.wake_searcher();
+        }
+    }
+
+    #[cold]
+    fn wake_searcher(&self) {
+        loop {
+            let begun =
+                self.searching.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+            if !begun || self.events.notify_any() {
+                return;
+            }
+            self.searching.fetch_sub(1, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+            // Another producer may have relied on the searcher that we pretended to be.
+            if !self.events.any_waiting() {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn begin_search(&self) {
+        self.searching.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Ends a search that found something.
+    pub(super) fn end_search(&self) {
+        let last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
+        fence(Ordering::SeqCst);
+        if last && self.events.any_waiting() && self.has_queued_tasks() {
+            self.wake_searcher();
+        }
+    }
+
+    /// Ends a search that found nothing; the caller looks once more afterwards.
+    pub(super) fn give_up_search(&self) {
+        self.searching.fetch_sub(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+
+    pub(super) fn has_queued_tasks(&self) -> bool {
+        self.injected.load(Ordering::SeqCst) > 0
+            || self.desks.iter().any(|desk| desk.queues.iter().any(|queue| queue.len() > 0))
+    }
+
+    /// Makes the suspended task `number` run again, on the worker where it is at home.
+    ///
+    /// The caller is the only one to wake the task from this wait. `worker` is the caller's own.
+    pub(super) fn wake(&self, number: u32, wait: Wait, worker: Option<&Worker>) {
+        let record = self.tasks.get(number);
+        let home = record.worker.load(Ordering::Relaxed) as usize;
+        let fiber = record.fiber.load(Ordering::Relaxed);
+        match worker {
+            Some(worker) if worker.index == home => worker.make_resumable(fiber, wait),
+            _ => {
+                let desk = &self.desks[home];
+                let mut inbox = desk.inbox.lock();
+                inbox.push((fiber, wait));
+                desk.mail.store(true, Ordering::Release);
+                drop(inbox);
+                self.events.notify(home);
+            }
+        }
+    }
+
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        for worker in 0..self.desks.len() {
+            self.events.notify(worker);
+        }
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        let pool = self.tasks.counters();
+        let mut counters = Counters {
+            parks: (0..self.desks.len()).map(|worker| self.events.parks(worker)).sum(),
+            wakes: (0..self.desks.len()).map(|worker| self.events.wakes(worker)).sum(),
+            pool_refills: pool.refills,
+            pool_spills: pool.spills,
+            task_records: pool.objects,
+            waits: self.graph.counters(),
+            ..Counters::default()
+        };
+        for desk in &self.desks {
+            counters += &*desk.counters;
+        }
+        counters
+    }
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self {
+            queues: std::array::from_fn(|_| Deque::new()),
+            counters: CacheLine::default(),
+            inbox: CacheLine::default(),
+            mail: CacheLine::default(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn queue(&self, priority: Priority) -> &Deque {
+        &self.queues[priority as usize]
+    }
+
+    #[inline]
+    pub(super) fn has_mail(&self) -> bool {
+        self.mail.load(Ordering::Acquire)
+    }
+
+    /// Moves everything from the inbox to the end of `resumable`.
+    pub(super) fn empty_inbox(&self, resumable: &mut VecDeque<(u32, Wait)>) {
+        let mut inbox = self.inbox.lock();
+        self.mail.store(false, Ordering::Relaxed);
+        resumable.extend(inbox.drain(..));
+    }
+}

@@ -1,0 +1,167 @@
+//! What a running task can ask of its runtime.
+//!
+//! A [`Task`] is made on the fiber that runs the task and stays there: it is neither `Send` nor
+//! `Sync`, so code that holds one is that task.
+
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+use super::fiber::{FiberYielder, Resume, Yielded};
+use super::record::{Record, TaskId};
+use super::scope::{self, Scope};
+use super::worker::Worker;
+use crate::sync::{Suspend, Wait};
+
+/// The running task: opens scopes, waits, and tells where it runs.
+pub struct Task<'fiber> {
+    pub(super) worker: &'fiber Worker,
+    pub(super) record: &'fiber Record,
+    pub(super) number: u32,
+    pub(super) run: u64,
+    yielder: &'fiber FiberYielder,
+    id: TaskId,
+    stack_limit: usize,
+}
+
+impl<'fiber> Task<'fiber> {
+    pub(super) fn new(
+        worker: &'fiber Worker,
+        yielder: &'fiber FiberYielder,
+        record: &'fiber Record,
+        number: u32,
+        stack_limit: usize,
+    ) -> Self {
+        let run = record.run.load(Ordering::Relaxed);
+        Self { worker, record, number, run, yielder, id: record.id(), stack_limit }
+    }
+
+    /// Returns the number of the worker that runs this task, from 0; it stays the same.
+    #[inline]
+    pub fn worker(&self) -> usize {
+        self.worker.index
+    }
+
+    /// Returns the number of workers.
+    #[inline]
+    pub fn workers(&self) -> usize {
+        self.worker.shared.desks.len()
+    }
+
+    /// Returns the task's id.
+    #[inline]
+    pub fn id(&self) -> TaskId {
+        self.id
+    }
+
+    /// Returns the address that the stack pointer should stay above.
+    ///
+    /// Below it lies a red zone of at least 128 KiB for code that does not check. Code that
+    /// recurses without a bound compares with this and fails cleanly; past the red zone the
+    /// process dies.
+    #[inline]
+    pub fn stack_limit(&self) -> usize {
+        self.stack_limit
+    }
+
+    /// Runs `body`, which may start tasks, and returns when all of them are complete.
+    ///
+    /// The tasks may borrow whatever outlives this call. While they run, the caller is suspended
+    /// and its worker runs other tasks, also these.
+    ///
+    /// # Panics
+    ///
+    /// Passes on a panic of `body`, else the panic of the task that comes first in the order of
+    /// spawning, after all tasks are complete.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::{Priority, Runtime};
+    ///
+    /// let runtime = Runtime::builder().workers(2).build()?;
+    /// let mut halves = [0, 0];
+    /// runtime.run(|task| {
+    ///     let (left, right) = halves.split_at_mut(1);
+    ///     task.scope(|scope| {
+    ///         scope.spawn(task, Priority::Normal, |_| left[0] = (1..=50).sum());
+    ///         scope.spawn(task, Priority::Normal, |_| right[0] = (51..=100).sum());
+    ///     });
+    /// });
+    /// assert_eq!(halves, [1275, 3775]);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn scope<'env, R>(
+        &self,
+        body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+    ) -> R {
+        scope::run(self, body)
+    }
+
+    /// Waits for a cell that task `owner` has under evaluation.
+    ///
+    /// `key` names the cell, usually by its address. `still_busy` is called at once, under the
+    /// lock of the wait-for graph: it marks the cell so that its owner will call
+    /// [`wake_cell`](Self::wake_cell), and returns whether the cell is still under evaluation. It
+    /// must not wait or call the runtime.
+    ///
+    /// Not to be called while a panic unwinds.
+    pub fn wait_cell(&self, key: usize, owner: TaskId, still_busy: impl FnOnce() -> bool) -> Wait {
+        let shared = &*self.worker.shared;
+        let answer =
+            shared.graph.wait_for_cell(shared, self.worker, self.number, key, owner, still_busy);
+        answer.unwrap_or_else(|| self.suspend())
+    }
+
+    /// Wakes all tasks that wait for the cell `key`, which this task has evaluated or given up.
+    pub fn wake_cell(&self, key: usize) {
+        let shared = &*self.worker.shared;
+        shared.graph.cell_changed(shared, Some(self.worker), key, Some(self.number));
+    }
+
+    /// Waits until task `owner` has got on: has finished a cell others wait for, was itself woken
+    /// from a wait, or has ended.
+    ///
+    /// For a task that was told to abandon its evaluation and has done so, before it starts over.
+    /// Returns at once if waiting would close a circle. The caller holds no cell.
+    pub fn step_aside(&self, owner: TaskId) {
+        let shared = &*self.worker.shared;
+        if shared.graph.step_aside(shared, self.worker, self.number, owner) {
+            let _woken = self.suspend();
+        }
+    }
+
+    /// Gives the worker up until somebody wakes this task; that was arranged before.
+    pub(super) fn suspend(&self) -> Wait {
+        self.worker.desk().counters.suspensions.bump();
+        match self.yielder.suspend(Yielded::Blocked) {
+            Resume::Continue(wait) => wait,
+            Resume::Run(_) | Resume::Exit => unreachable!("only idle fibers get tasks"),
+        }
+    }
+}
+
+impl Suspend for Task<'_> {
+    fn owner(&self) -> u32 {
+        self.id.get()
+    }
+
+    fn wait_for(&self, key: usize, owner: u32, still_busy: &mut dyn FnMut() -> bool) -> Wait {
+        match TaskId::from_u32(owner) {
+            Some(owner) => self.wait_cell(key, owner, still_busy),
+            None => Wait::Orphaned,
+        }
+    }
+
+    fn wake(&self, key: usize) {
+        self.wake_cell(key);
+    }
+}
+
+impl fmt::Debug for Task<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task")
+            .field("id", &self.id)
+            .field("worker", &self.worker.index)
+            .finish_non_exhaustive()
+    }
+}
