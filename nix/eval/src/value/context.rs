@@ -7,13 +7,30 @@
 
 use std::sync::LazyLock;
 
+use parking_lot::RwLock;
 use raddle::sync::Interner;
-use raddle_nix_store::context::ContextElement;
+use raddle_nix_store::context::Element;
 
 use super::heap::{Heap, Kind};
 
 /// The encodings of all elements met so far.
-static ELEMENTS: LazyLock<Interner> = LazyLock::new(Interner::new);
+static ENCODINGS: LazyLock<Interner> = LazyLock::new(Interner::new);
+/// The elements, by the ids of their encodings.
+static ELEMENTS: RwLock<Vec<Option<Element>>> = RwLock::new(Vec::new());
+
+fn intern(element: &Element) -> u32 {
+    let id = ENCODINGS.intern(element.to_string().as_bytes());
+    let index = id as usize;
+    let known = ELEMENTS.read().get(index).is_some_and(Option::is_some);
+    if !known {
+        let mut elements = ELEMENTS.write();
+        if elements.len() <= index {
+            elements.resize(index + 1, None);
+        }
+        elements[index] = Some(element.clone());
+    }
+    id
+}
 
 /// A set of context elements: the address of a context object, or 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +54,8 @@ impl Context {
         Context(word)
     }
 
-    fn ids(self) -> &'static [u32] {
+    /// Returns the ids of the elements, ascending.
+    pub(crate) fn ids(self) -> &'static [u32] {
         if self.0 == 0 {
             return &[];
         }
@@ -61,19 +79,16 @@ impl Context {
     }
 
     /// Returns the context of a single element.
-    pub(crate) fn single(heap: &Heap, element: &ContextElement) -> Context {
-        Context::from_ids(heap, &[ELEMENTS.intern(element.to_string().as_bytes())])
+    pub(crate) fn single(heap: &Heap, element: &Element) -> Context {
+        Context::from_ids(heap, &[intern(element)])
     }
 
     /// Returns the context with exactly these elements.
     pub(crate) fn from_elements<'a>(
         heap: &Heap,
-        elements: impl IntoIterator<Item = &'a ContextElement>,
+        elements: impl IntoIterator<Item = &'a Element>,
     ) -> Context {
-        let mut ids: Vec<u32> = elements
-            .into_iter()
-            .map(|element| ELEMENTS.intern(element.to_string().as_bytes()))
-            .collect();
+        let mut ids: Vec<u32> = elements.into_iter().map(intern).collect();
         ids.sort_unstable();
         ids.dedup();
         Context::from_ids(heap, &ids)
@@ -108,13 +123,10 @@ impl Context {
     }
 
     /// Returns the elements in the order of their encodings.
-    pub fn elements(self) -> Vec<ContextElement> {
-        let mut encoded: Vec<&[u8]> = self.ids().iter().map(|&id| ELEMENTS.get(id)).collect();
-        encoded.sort_unstable();
-        encoded
-            .into_iter()
-            .filter_map(|bytes| std::str::from_utf8(bytes).ok()?.parse().ok())
-            .collect()
+    pub fn elements(self) -> Vec<&'static Element> {
+        let mut elements: Vec<&Element> = self.ids().iter().map(|&id| element(id)).collect();
+        elements.sort_unstable();
+        elements
     }
 }
 
