@@ -326,6 +326,9 @@ impl Draft {
         if self.platform.is_empty() {
             return Err(DerivationError::NoSystem);
         }
+        if self.outputs.is_empty() {
+            return Err(DerivationError::NoOutputs);
+        }
         let only_out = self.outputs.len() == 1 && self.outputs.contains("out");
         let method = match self.kind {
             OutputKind::InputAddressed => None,
