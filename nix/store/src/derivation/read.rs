@@ -124,9 +124,10 @@ impl Reader<'_> {
         let hash = self.string()?;
         let at_start = |problem: Problem| ReadError { at: start, problem };
 
-        let path = match path.is_empty() {
-            true => None,
-            false => Some(self.store.parse(&path).map_err(|error| at_start(error.into()))?),
+        let path = if path.is_empty() {
+            None
+        } else {
+            Some(self.store.parse(&path).map_err(|error| at_start(error.into()))?)
         };
         if algorithm.is_empty() && hash.is_empty() {
             return Ok(path.map_or(Output::Deferred, Output::InputAddressed));

@@ -51,7 +51,7 @@ impl Tail {
         let mut text = Vec::with_capacity(tail_len(derivation));
         let mut holes = Vec::new();
         text.extend_from_slice(b",[");
-        write_list(&mut text, &derivation.input_srcs, |text, path| write_raw(text, path));
+        write_list(&mut text, &derivation.input_srcs, write_raw);
         text.extend_from_slice(b"],");
         // Nix escapes nothing in the platform.
         write_raw(&mut text, &derivation.platform);
@@ -148,7 +148,7 @@ pub(super) fn write_masked_outputs(text: &mut Vec<u8>, outputs: &BTreeMap<String
 
 fn write_output(text: &mut Vec<u8>, name: &str, path: &str, algorithm: &str, hash: &str) {
     text.push(b'(');
-    write_list(text, [name, path, algorithm, hash], |text, part| write_raw(text, part));
+    write_list(text, [name, path, algorithm, hash], write_raw);
     text.push(b')');
 }
 
@@ -162,7 +162,7 @@ pub(super) fn write_input_drvs<'i, K: AsRef<[u8]>>(
         text.push(b'(');
         write_raw(text, key.as_ref());
         text.extend_from_slice(b",[");
-        write_list(text, outputs, |text, output| write_raw(text, output));
+        write_list(text, outputs, write_raw);
         text.extend_from_slice(b"])");
     });
     text.push(b']');
@@ -195,7 +195,7 @@ fn write_string(text: &mut Vec<u8>, string: &[u8]) {
     // instructions.
     let (blocks, rest) = string.as_chunks::<32>();
     for block in blocks {
-        if block.iter().fold(false, |any, &c| any | needs_escape(c)) {
+        if block.iter().fold(0, |any, &c| any | needs_escape(c)) != 0 {
             write_escaped(text, block);
         } else {
             text.extend_from_slice(block);
@@ -205,8 +205,9 @@ fn write_string(text: &mut Vec<u8>, string: &[u8]) {
     text.push(b'"');
 }
 
-fn needs_escape(c: u8) -> bool {
-    (c == b'"') | (c == b'\\') | (c == b'\n') | (c == b'\r') | (c == b'\t')
+/// Returns 1 or 0. Numbers, since comparing without branches is what makes vectors possible.
+fn needs_escape(c: u8) -> u8 {
+    [b'"', b'\\', b'\n', b'\r', b'\t'].iter().fold(0, |any, &special| any | u8::from(c == special))
 }
 
 fn write_escaped(text: &mut Vec<u8>, bytes: &[u8]) {

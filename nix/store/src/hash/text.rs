@@ -259,9 +259,8 @@ fn from_base64(text: &[u8]) -> Result<Vec<u8>, u8> {
     // Six left-over bits make no byte.
     let partial = if digits.len() % 4 == 1 { digits.pop() } else { None };
     let is_digit = |c: u8| c.is_ascii_alphanumeric() || c == b'+' || c == b'/';
-    let decoded = match BASE64.decode(&digits) {
-        Ok(bytes) => bytes,
-        Err(_) => return Err(digits.iter().copied().find(|&c| !is_digit(c)).unwrap_or(b'=')),
+    let Ok(decoded) = BASE64.decode(&digits) else {
+        return Err(digits.iter().copied().find(|&c| !is_digit(c)).unwrap_or(b'='));
     };
     match partial {
         Some(c) if !is_digit(c) => Err(c),

@@ -264,9 +264,10 @@ impl Sink<'_> {
 
 /// Appends what stands before the contents of a regular file.
 fn append_regular(text: &mut Vec<u8>, executable: bool, len: u64) {
-    let marks: &[&[u8]] = match executable {
-        true => &[b"(", b"type", b"regular", b"executable", b"", b"contents"],
-        false => &[b"(", b"type", b"regular", b"contents"],
+    let marks: &[&[u8]] = if executable {
+        &[b"(", b"type", b"regular", b"executable", b"", b"contents"]
+    } else {
+        &[b"(", b"type", b"regular", b"contents"]
     };
     for mark in marks {
         append_string(text, mark);
