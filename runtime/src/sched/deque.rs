@@ -203,7 +203,9 @@ mod tests {
             }
             taken.extend(std::iter::from_fn(|| deque.pop()));
             done.store(true, Ordering::Release);
-            thieves.into_iter().for_each(|thief| taken.extend(thief.join().unwrap()));
+            for thief in thieves {
+                taken.extend(thief.join().unwrap());
+            }
             taken
         });
         taken.sort_unstable();

@@ -155,15 +155,17 @@ pub(super) fn sequential_place(tasks: &Pool<Record>, mut number: u32) -> Vec<u32
 const INLINE: usize = 128;
 
 #[repr(align(16))]
-struct Payload(UnsafeCell<MaybeUninit<[u8; INLINE]>>);
+struct Payload {
+    _bytes: MaybeUninit<[u8; INLINE]>,
+}
 
 /// Calls the closure at the address with the task, or drops it.
-type Call = unsafe fn(*mut u8, Option<&Task<'_>>);
+type Call = unsafe fn(*mut Payload, Option<&Task<'_>>);
 
 /// Room for one closure of any type; large ones are boxed.
 pub(super) struct Closure {
     call: Cell<Option<Call>>,
-    payload: Payload,
+    payload: UnsafeCell<Payload>,
 }
 
 // SAFETY: `store` and `consume` are unsafe and require that one thread at a time uses them; what
@@ -179,7 +181,7 @@ impl Closure {
     /// - `consume` is called before anything that `function` borrows goes away.
     pub(super) unsafe fn store<F: FnOnce(&Task<'_>) + Send>(&self, function: F) -> bool {
         let fits = size_of::<F>() <= INLINE && align_of::<F>() <= align_of::<Payload>();
-        let address = self.payload.0.get().cast::<u8>();
+        let address = self.payload.get();
         if fits {
             self.call.set(Some(call_inline::<F>));
             // SAFETY: size and alignment were compared above; the caller has exclusive use.
@@ -201,20 +203,23 @@ impl Closure {
         let call = self.call.take().expect("a queued task has a closure");
         // SAFETY: `store` chose `call` for the type that it wrote here; `take` above makes sure
         // that it is read once.
-        unsafe { call(self.payload.0.get().cast(), task) }
+        unsafe { call(self.payload.get(), task) }
     }
 }
 
 impl Default for Closure {
     fn default() -> Self {
-        Self { call: Cell::new(None), payload: Payload(UnsafeCell::new(MaybeUninit::uninit())) }
+        Self {
+            call: Cell::new(None),
+            payload: UnsafeCell::new(Payload { _bytes: MaybeUninit::uninit() }),
+        }
     }
 }
 
 /// # Safety
 ///
 /// An `F` was written at `address` and not read since.
-unsafe fn call_inline<F: FnOnce(&Task<'_>)>(address: *mut u8, task: Option<&Task<'_>>) {
+unsafe fn call_inline<F: FnOnce(&Task<'_>)>(address: *mut Payload, task: Option<&Task<'_>>) {
     // SAFETY: as required of the caller.
     let function = unsafe { address.cast::<F>().read() };
     if let Some(task) = task {
@@ -225,7 +230,7 @@ unsafe fn call_inline<F: FnOnce(&Task<'_>)>(address: *mut u8, task: Option<&Task
 /// # Safety
 ///
 /// A `Box<F>` was written at `address` and not read since.
-unsafe fn call_boxed<F: FnOnce(&Task<'_>)>(address: *mut u8, task: Option<&Task<'_>>) {
+unsafe fn call_boxed<F: FnOnce(&Task<'_>)>(address: *mut Payload, task: Option<&Task<'_>>) {
     // SAFETY: as required of the caller.
     let function = unsafe { address.cast::<Box<F>>().read() };
     if let Some(task) = task {

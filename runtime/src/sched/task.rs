@@ -130,6 +130,12 @@ impl<'fiber> Task<'fiber> {
         }
     }
 
+    /// Lets the worker's other tasks go first; returns when it has nothing else to do.
+    pub fn yield_now(&self) {
+        self.worker.make_yielded(self.record.fiber.load(Ordering::Relaxed));
+        let _resumed = self.suspend();
+    }
+
     /// Gives the worker up until somebody wakes this task; that was arranged before.
     pub(super) fn suspend(&self) -> Wait {
         self.worker.desk().counters.suspensions.bump();

@@ -2,7 +2,7 @@
 //!
 //! The loop runs on the thread's own stack. It resumes fibers that can go on, else starts a task
 //! of its own (the youngest of the most urgent), else one from outside or of another worker, else
-//! sleeps. A fiber whose task has ended takes the next task itself, without a switch, as long as
+//! resumes a fiber that let others go first, else sleeps. A fiber whose task has ended takes the next task itself, without a switch, as long as
 //! no fiber waits to be resumed.
 //!
 //! Invariant: everything in [`Worker`] is used by its thread alone; what others need lies on its
@@ -40,6 +40,8 @@ pub(super) struct Worker {
     tasks: RefCell<Cache>,
     fibers: Fibers,
     resumable: RefCell<VecDeque<(u32, Wait)>>,
+    /// Fibers whose tasks let others go first.
+    yielded: RefCell<VecDeque<u32>>,
     searching: Cell<bool>,
     random: Cell<u64>,
 }
@@ -64,6 +66,7 @@ impl Worker {
             tasks: RefCell::default(),
             fibers: Fibers::default(),
             resumable: RefCell::default(),
+            yielded: RefCell::default(),
             searching: Cell::new(false),
             random: Cell::new(0x9E37_79B9_7F4A_7C15 ^ (index as u64 + 1) << 32),
         });
@@ -92,6 +95,12 @@ impl Worker {
             } else if let Some(task) = self.own_task() {
                 self.found_work();
                 self.start(task);
+            } else if !self.yielded.borrow().is_empty() {
+                self.found_work();
+                match self.foreign_task() {
+                    Some(task) => self.start(task),
+                    None => self.resume_yielded(),
+                }
             } else if let Some(task) = self.search() {
                 self.start(task);
             } else if !self.sleep() {
@@ -109,6 +118,13 @@ impl Worker {
     fn resume(&self, fiber: u32, message: Resume) {
         if self.fibers.resume(fiber, message) {
             self.desk().counters.stacks_trimmed.bump();
+        }
+    }
+
+    fn resume_yielded(&self) {
+        let fiber = self.yielded.borrow_mut().pop_front();
+        if let Some(fiber) = fiber {
+            self.resume(fiber, Resume::Continue(Wait::Woken));
         }
     }
 
@@ -182,7 +198,7 @@ impl Worker {
             self.shared.begin_search();
         }
         for _ in 0..SEARCHES {
-            if let Some(task) = self.shared.take_injected().or_else(|| self.steal()) {
+            if let Some(task) = self.foreign_task() {
                 self.found_work();
                 return Some(task);
             }
@@ -192,6 +208,10 @@ impl Worker {
             (0..PAUSES).for_each(|_| std::hint::spin_loop());
         }
         None
+    }
+
+    fn foreign_task(&self) -> Option<u32> {
+        self.shared.take_injected().or_else(|| self.steal())
     }
 
     /// Takes tasks from other workers: returns one and queues the rest of the loot as own.
@@ -259,6 +279,11 @@ impl Worker {
 
     pub(super) fn make_resumable(&self, fiber: u32, wait: Wait) {
         self.resumable.borrow_mut().push_back((fiber, wait));
+    }
+
+    /// Has `fiber`, which is about to suspend, resumed when there is nothing else to do.
+    pub(super) fn make_yielded(&self, fiber: u32) {
+        self.yielded.borrow_mut().push_back(fiber);
     }
 
     /// Queues a task.
