@@ -1,7 +1,8 @@
 //! Files of expressions: found, parsed and evaluated once.
 
 use bumpalo::Bump;
-use hashbrown::HashMap;
+use std::collections::HashMap;
+
 use parking_lot::Mutex;
 use raddle_nix_syntax::{Options, Origin, Pos, Source, Symbol, SyntaxError};
 
@@ -101,8 +102,8 @@ impl Cx<'_> {
         let options = Options {
             pipe_operators: settings.has_feature("pipe-operators"),
             url_literals: settings.lint_url_literals,
-            absolute_path_literals: settings.lint_absolute_path_literals,
-            short_path_literals: settings.lint_short_path_literals,
+            absolute_paths: settings.lint_absolute_path_literals,
+            short_paths: settings.lint_short_path_literals,
             ..Options::default()
         };
         let arena = Bump::new();

@@ -21,6 +21,7 @@ pub mod settings;
 mod stats;
 pub mod text;
 pub mod value;
+pub mod walk;
 
 pub use eval::{Cx, Error, ErrorKind};
 pub use evaluator::Evaluator;

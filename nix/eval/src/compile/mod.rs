@@ -11,6 +11,7 @@ use bumpalo::Bump;
 use raddle_nix_syntax::ast::{
     AttrName, Attrs, BinaryOp, Binding, BindingValue, Expr, ExprKind, Lambda, Part,
 };
+use raddle_nix_syntax::print::Paths;
 use raddle_nix_syntax::{Pos, Symbol, sym};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
@@ -137,7 +138,7 @@ impl Compiler<'_> {
                 Code::With(self.alloc(With { scope, body: body?, pos }))
             }
             ExprKind::Assert(condition, body) => {
-                let text = raddle_nix_syntax::print::desugared(condition);
+                let text = raddle_nix_syntax::print::desugared(condition, paths_of(self.context));
                 let text = self.arena.alloc_str(&String::from_utf8_lossy(&text));
                 let condition = self.expr(condition)?;
                 let body = self.expr(body)?;
@@ -503,4 +504,9 @@ where
     let mut sorted: Vec<&Binding<'_>> = attrs.bindings.iter().collect();
     sorted.sort_by_key(|binding| binding.name);
     sorted
+}
+
+/// Returns what the desugared printer needs to show paths as they are.
+fn paths_of(context: Context<'_>) -> Paths<'_> {
+    Paths { base: context.base, home: context.home.unwrap_or(b"~") }
 }

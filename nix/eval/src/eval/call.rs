@@ -6,7 +6,6 @@ use smallvec::SmallVec;
 use super::{Cx, Error, ErrorKind, Result};
 use crate::compile::LambdaCode;
 use crate::compile::code::{Call, FormalsCode};
-use crate::text::suggest;
 use crate::value::env::Env;
 use crate::value::function::{LambdaRef, PartialApp, PrimOp};
 use crate::value::{Function, Value, View};
@@ -95,6 +94,16 @@ impl Cx<'_> {
     #[inline(always)]
     fn leave(&self) {
         self.depth.set(self.depth.get() - 1);
+    }
+
+    /// Runs `work` one level deeper; the error for too many levels is at `pos`.
+    pub(crate) fn nested<T>(&self, pos: Pos, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        if let Err(error) = self.enter() {
+            return Err(self.overflow_in(error, pos));
+        }
+        let result = work();
+        self.leave();
+        result
     }
 
     #[inline]
@@ -230,7 +239,7 @@ fn unexpected_argument(
     let mut names: Vec<&[u8]> = attrs.attrs().iter().map(|attr| attr.name.as_bytes()).collect();
     names.sort_unstable();
     let unexpected = names.into_iter().find(|name| !expected.contains(name)).unwrap_or_default();
-    let hint = suggest::suggest(unexpected, &expected);
+    let hint = super::expect::hint(unexpected, &expected);
     let message = format!(
         "function '{}' called with unexpected argument '{}'",
         lambda_name(code),

@@ -3,11 +3,12 @@
 use raddle_nix_syntax::{Pos, sym};
 use smallvec::SmallVec;
 
-use super::expect::describe;
+use super::expect::show_type;
 use super::{Cx, Error, ErrorKind, Result, Trace};
 use crate::compile::Code;
 use crate::compile::code::Concat;
 use crate::paths;
+use crate::print;
 use crate::text::number;
 use crate::value::env::Env;
 use crate::value::{Attrs, Context, List, Str, Value, View};
@@ -43,7 +44,7 @@ impl Cx<'_> {
             View::Path(path) => Str::new(heap, path),
             View::Attrs(attrs) => return self.coerce_set(value, attrs, how, pos),
             View::Int(i) if how.more => Str::new(heap, i.to_string().as_bytes()),
-            View::Float(f) if how.more => Str::new(heap, number::fixed(f).as_bytes()),
+            View::Float(f) if how.more => Str::new(heap, number::float_fixed(f).as_bytes()),
             View::Bool(true) if how.more => Str::new(heap, b"1"),
             View::Bool(false) | View::Null if how.more => Str::new(heap, b""),
             View::List(list) if how.more => return self.coerce_list(list, how, pos),
@@ -202,6 +203,7 @@ impl Cx<'_> {
 
 #[cold]
 fn not_a_string(value: Value, pos: Pos) -> Error {
-    let message = format!("cannot coerce {} to a string", describe(value));
+    let what = show_type(value);
+    let message = format!("cannot coerce {what} to a string: {}", print::short(value));
     Error::new(ErrorKind::Type, pos, message)
 }

@@ -1,10 +1,13 @@
 //! Type checks, and how their failures are worded.
 
+use std::borrow::Cow;
+
 use raddle_nix_syntax::Pos;
 
 use super::{Cx, Error, ErrorKind, Result, Trace};
 use crate::compile::code::Assert;
 use crate::print;
+use crate::text::suggest;
 use crate::value::env::Env;
 use crate::value::{Attrs, Function, List, Str, Type, Value, View};
 
@@ -197,21 +200,24 @@ impl Cx<'_> {
 
 /// Describes a value for an error message: its type and a short form of it.
 pub(crate) fn describe(value: Value) -> String {
+    format!("{}: {}", show_type(value), print::short(value.resolved()))
+}
+
+/// Describes the type of a value for an error message.
+pub(crate) fn show_type(value: Value) -> Cow<'static, str> {
     let value = value.resolved();
-    let what = match value.view() {
+    Cow::Borrowed(match value.view() {
         View::Function(Function::PrimOp(primop)) => {
-            return format!("the built-in function '{}'", primop.name);
+            return format!("the built-in function '{}'", primop.name).into();
         }
         View::Function(Function::PartialApp(app)) => {
             let name = app.unwind().0.name;
-            return format!("the partially applied built-in function '{name}'");
+            return format!("the partially applied built-in function '{name}'").into();
         }
-        View::Null => return "null".to_owned(),
         View::Thunk => "a thunk",
         View::Str(s) if !s.context().is_empty() => "a string with context",
         _ => value.type_of().map_or("a thunk", Type::with_article),
-    };
-    format!("{what}: {}", print::short(value))
+    })
 }
 
 /// Returns the error for a string with context where none is allowed.
@@ -230,4 +236,11 @@ impl Cx<'_> {
     pub(crate) fn force_for(&self, value: Value, pos: Pos, at: impl Where) -> Result<Value> {
         self.force(value).trace(pos, || at.text())
     }
+}
+
+/// Returns the sentence that offers names close to one that does not exist, or nothing.
+#[cold]
+pub(crate) fn hint(name: &[u8], candidates: &[&[u8]]) -> String {
+    let matches = suggest::best_matches(candidates.iter().copied(), name);
+    suggest::did_you_mean(&matches).unwrap_or_default()
 }

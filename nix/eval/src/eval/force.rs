@@ -92,11 +92,18 @@ impl Cx<'_> {
     #[cold]
     #[inline(never)]
     fn wait(&self, thunk: Thunk, owner: u32) -> Result<()> {
-        let Some(owner_id) = raddle::TaskId::new(owner) else { return Ok(()) };
+        let Some(owner_id) = raddle::TaskId::from_u32(owner) else { return Ok(()) };
         match self.task.wait_cell(thunk.key(), owner_id, || thunk.mark_awaited(owner)) {
             Wait::Ready | Wait::Woken => Ok(()),
             Wait::Recursion => Err(infinite_recursion()),
-            Wait::Abandon => Err(Error::abandoned()),
+            Wait::Abandon => {
+                self.gave_way_to.set(Some(owner_id));
+                Err(Error::abandoned())
+            }
+            Wait::Orphaned => {
+                let message = "another task failed while it evaluated this value";
+                Err(Error::new(ErrorKind::Other, Pos::NONE, message))
+            }
         }
     }
 

@@ -14,6 +14,7 @@ mod error;
 mod expect;
 mod force;
 mod ops;
+mod parallel;
 mod select;
 mod sets;
 
@@ -24,6 +25,7 @@ use raddle_nix_syntax::{Pos, sym};
 
 pub use coerce::Coerce;
 pub use effects::{Effect, Effects};
+pub(crate) use expect::{describe, show_type};
 pub use error::{Cause, Error, ErrorKind, Frame, Result, Trace};
 
 use crate::compile::Code;
@@ -53,6 +55,8 @@ pub struct Cx<'e> {
     stack_limit: usize,
     depth: Cell<u32>,
     max_depth: u32,
+    /// The task that this one abandoned its evaluation for.
+    gave_way_to: Cell<Option<raddle::TaskId>>,
     effects: effects::Log,
 }
 
@@ -68,6 +72,7 @@ impl<'e> Cx<'e> {
             stack_limit: task.stack_limit(),
             depth: Cell::new(0),
             max_depth: evaluator.settings.max_call_depth,
+            gave_way_to: Cell::new(None),
             effects: effects::Log::new(direct),
         }
     }

@@ -7,7 +7,6 @@ use raddle_nix_syntax::{Pos, Symbol};
 use super::{Cx, Error, ErrorKind, Result, Trace};
 use crate::compile::Code;
 use crate::compile::code::{HasAttr, Name, Select, WithVar};
-use crate::text::suggest;
 use crate::value::env::Env;
 use crate::value::{Attrs, Slot, Value, View};
 
@@ -111,7 +110,7 @@ impl Cx<'_> {
     #[inline(never)]
     pub(crate) fn missing_attribute(&self, attrs: Attrs, name: Symbol, pos: Pos) -> Error {
         let names: Vec<&[u8]> = attrs.attrs().iter().map(|a| a.name.as_bytes()).collect();
-        let hint = suggest::suggest(name.as_bytes(), &names);
+        let hint = super::expect::hint(name.as_bytes(), &names);
         let message = format!("attribute '{}' missing", String::from_utf8_lossy(name.as_bytes()));
         Error::with_hint(ErrorKind::MissingAttribute, pos, message, hint)
     }

@@ -1,0 +1,240 @@
+//! The walk of `nix search`: every package below some roots whose path, name or description
+//! matches.
+
+use raddle::Priority;
+use raddle_nix_syntax::{Pos, Symbol, sym};
+
+use super::Progress;
+use crate::eval::{Cx, Error, ErrorKind, Result, Trace};
+use crate::text::regex::Regex;
+use crate::text::version;
+use crate::value::{Attrs, Type, Value, View};
+
+/// What a search looks for.
+#[derive(Debug, Default)]
+pub struct Filter {
+    /// Each must be found in the path, the name or the description.
+    pub include: Vec<Regex>,
+    /// None may be found in any of them.
+    pub exclude: Vec<Regex>,
+}
+
+/// A package that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// The attribute path, joined with dots.
+    pub path: Vec<u8>,
+    /// The name without its version.
+    pub pname: &'static [u8],
+    /// The version, perhaps empty.
+    pub version: &'static [u8],
+    /// The description, perhaps empty, on one line.
+    pub description: Vec<u8>,
+}
+
+/// A place where a search starts.
+#[derive(Debug, Clone)]
+pub struct Root {
+    /// The attribute path.
+    pub path: Vec<Symbol>,
+    /// The value there.
+    pub value: Value,
+}
+
+/// What was found, in order, up to the first error.
+pub type Found = (Vec<Match>, Option<Error>);
+
+impl Filter {
+    fn matches(&self, fields: [&[u8]; 3]) -> bool {
+        let found = |regex: &Regex| fields.iter().any(|field| regex.is_match_anywhere(field));
+        !self.exclude.iter().any(found) && self.include.iter().all(found)
+    }
+}
+
+/// An attribute to visit.
+struct Node {
+    path: Vec<Symbol>,
+    value: Value,
+    /// Whether to look into it whatever it is.
+    start: bool,
+}
+
+impl Cx<'_> {
+    /// Searches below `roots`. Children are visited in the order of their names; the result does
+    /// not depend on the number of workers.
+    pub fn search(&self, roots: &[Root], filter: &Filter, progress: &Progress) -> Found {
+        let walk = Walk { filter, progress };
+        let mut found = Vec::new();
+        for root in roots {
+            let node = Node { path: root.path.clone(), value: root.value, start: true };
+            let (mut more, error) = walk.visit(self, &node);
+            found.append(&mut more);
+            if error.is_some() {
+                return (found, error);
+            }
+        }
+        (found, None)
+    }
+}
+
+struct Walk<'w> {
+    filter: &'w Filter,
+    progress: &'w Progress,
+}
+
+impl Walk<'_> {
+    fn visit(&self, cx: &Cx<'_>, node: &Node) -> Found {
+        self.progress.see(cx.task.worker(), || text(&node.path));
+        let mut found = Vec::new();
+        let error = match self.look(cx, node, &mut found) {
+            Ok(None) => None,
+            Ok(Some(children)) => self.visit_children(cx, &children, &mut found),
+            Err(error) => Some(error),
+        };
+        let lenient = node.path.first() == Some(&sym::LEGACY_PACKAGES);
+        let swallowed = |error: &Error| lenient && error.kind() != ErrorKind::Abandoned;
+        (found, error.filter(|error| !swallowed(error)))
+    }
+
+    fn visit_children(
+        &self,
+        cx: &Cx<'_>,
+        children: &[Node],
+        found: &mut Vec<Match>,
+    ) -> Option<Error> {
+        // A task that must give way fails as a whole, so that it can begin again.
+        let results = cx.parallel(children, priority, |cx, child| match self.visit(cx, child) {
+            (_, Some(error)) if error.kind() == ErrorKind::Abandoned => Err(error),
+            result => Ok(result),
+        });
+        for result in results {
+            match result {
+                Ok((mut more, error)) => {
+                    found.append(&mut more);
+                    if error.is_some() {
+                        return error;
+                    }
+                }
+                Err(error) => return Some(error),
+            }
+        }
+        None
+    }
+
+    /// Looks at a node: records it if it is a package that matches, or returns its children.
+    fn look(
+        &self,
+        cx: &Cx<'_>,
+        node: &Node,
+        found: &mut Vec<Match>,
+    ) -> Result<Option<Vec<Node>>> {
+        let path = &node.path;
+        let value = cx
+            .force(node.value)
+            .trace(Pos::NONE, || format!("while evaluating the attribute '{}'", text(path)))?;
+        let attrs = match value.view() {
+            View::Attrs(attrs) => Some(attrs),
+            _ => None,
+        };
+        if let Some(attrs) = attrs
+            && self.is_derivation(cx, attrs)?
+        {
+            found.extend(self.package(cx, path, attrs)?);
+            return Ok(None);
+        }
+        let first = path.first().copied();
+        let in_legacy = first == Some(sym::LEGACY_PACKAGES);
+        let recurse = if path.is_empty()
+            || node.start
+            || (path.len() <= 2 && (in_legacy || first == Some(sym::PACKAGES)))
+        {
+            true
+        } else if in_legacy {
+            match attrs.and_then(|attrs| attrs.get(sym::RECURSE_FOR_DERIVATIONS)) {
+                Some(slot) => cx.force_bool(
+                    slot.get(),
+                    Pos::NONE,
+                    "while evaluating the attribute 'recurseForDerivations'",
+                )?,
+                None => false,
+            }
+        } else {
+            false
+        };
+        if !recurse {
+            return Ok(None);
+        }
+        let Some(attrs) = attrs else {
+            let message = format!("'{}' is not an attribute set", text(path));
+            return Err(Error::new(ErrorKind::Type, Pos::NONE, message));
+        };
+        let children = attrs
+            .sorted(cx.heap())
+            .into_iter()
+            .map(|attr| {
+                let mut path = path.clone();
+                path.push(attr.name);
+                Node { path, value: attr.value(), start: false }
+            })
+            .collect();
+        Ok(Some(children))
+    }
+
+    fn is_derivation(&self, cx: &Cx<'_>, attrs: Attrs) -> Result<bool> {
+        match attrs.get(sym::TYPE) {
+            None => Ok(false),
+            Some(slot) => Ok(self.string(cx, slot.get())? == b"derivation"),
+        }
+    }
+
+    fn package(&self, cx: &Cx<'_>, path: &[Symbol], attrs: Attrs) -> Result<Option<Match>> {
+        let Some(name) = attrs.get(sym::NAME) else {
+            return Err(cx.missing_attribute(attrs, sym::NAME, Pos::NONE));
+        };
+        let name = self.string(cx, name.get())?;
+        let (pname, version) = version::parse_drv_name(name);
+        let mut description = Vec::new();
+        if let Some(meta) = attrs.get(sym::META)
+            && let View::Attrs(meta) = cx.force(meta.get())?.view()
+            && let Some(text) = meta.get(sym::DESCRIPTION)
+        {
+            description = self.string(cx, text.get())?.to_vec();
+            for byte in &mut description {
+                if *byte == b'\n' {
+                    *byte = b' ';
+                }
+            }
+        }
+        let path = text(path).into_bytes();
+        if !self.filter.matches([&path, pname, &description]) {
+            return Ok(None);
+        }
+        self.progress.find(cx.task.worker());
+        Ok(Some(Match { path, pname, version, description }))
+    }
+
+    fn string(&self, cx: &Cx<'_>, value: Value) -> Result<&'static [u8]> {
+        let value = cx.force(value)?;
+        match value.view() {
+            View::Str(s) => Ok(s.as_bytes()),
+            View::Path(path) => Ok(path),
+            _ => Err(cx.type_error(Type::String, value, Pos::NONE)),
+        }
+    }
+}
+
+/// Sets of packages take longest, so they start first.
+fn priority(node: &Node) -> Priority {
+    let name = node.path.last().map_or(&b""[..], |name| name.as_bytes());
+    if memchr::memmem::find(name, b"Packages").is_some() {
+        Priority::High
+    } else {
+        Priority::Normal
+    }
+}
+
+fn text(path: &[Symbol]) -> String {
+    let names: Vec<_> =
+        path.iter().map(|name| String::from_utf8_lossy(name.as_bytes())).collect();
+    names.join(".")
+}
