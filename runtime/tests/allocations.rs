@@ -1,0 +1,93 @@
+//! Spawning, running and joining tasks allocates nothing once the pools are warm.
+
+#![expect(unsafe_code, reason = "counts the calls of the global allocator")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use raddle::{Priority, Runtime, Task};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's duties are the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's duties are the same.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's duties are the same.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The counter is one for the whole process, so the tests take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Runs `work` a few times; afterwards, repeats of it must not allocate. With several workers the
+/// greatest number of fibers at once may grow for a while, so the best of some repeats counts.
+fn check(workers: usize, work: impl Fn(&Task<'_>) + Sync) {
+    let turn = TURN.lock().unwrap();
+    let runtime = Runtime::builder().workers(workers).stack_size(1 << 20).build().unwrap();
+    let fewest = runtime.run(|task| {
+        (0..3).for_each(|_| work(task));
+        let counts = (0..20).map(|_| {
+            let before = ALLOCATIONS.load(Ordering::SeqCst);
+            work(task);
+            ALLOCATIONS.load(Ordering::SeqCst) - before
+        });
+        if workers == 1 { counts.max() } else { counts.min() }
+    });
+    drop(turn);
+    assert_eq!(fewest, Some(0), "{workers} workers");
+}
+
+#[test]
+fn a_hundred_thousand_tasks() {
+    for workers in [1, 2, 4] {
+        let sum = AtomicU64::new(0);
+        check(workers, |task| {
+            task.scope(|scope| {
+                for n in 0..100_000u64 {
+                    let sum = &sum;
+                    scope.spawn(task, Priority::Normal, move |_| {
+                        sum.fetch_add(n, Ordering::Relaxed);
+                    });
+                }
+            });
+        });
+        assert_eq!(sum.into_inner(), 23 * 4_999_950_000);
+    }
+}
+
+#[test]
+fn nested_scopes() {
+    fn tree(task: &Task<'_>, depth: u32) -> u64 {
+        if depth == 0 {
+            return 1;
+        }
+        let (mut left, mut right) = (0, 0);
+        task.scope(|scope| {
+            scope.spawn(task, Priority::Normal, |task| left = tree(task, depth - 1));
+            scope.spawn(task, Priority::High, |task| right = tree(task, depth - 1));
+        });
+        left + right
+    }
+    for workers in [1, 2, 4] {
+        check(workers, |task| assert_eq!(tree(task, 10), 1024));
+    }
+}
