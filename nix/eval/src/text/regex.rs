@@ -50,10 +50,11 @@ pub struct Regex {
     node: Node,
     groups: u32,
     literal: Option<Vec<u8>>,
-    /// The crate's engine cannot be asked for groups: it would choose differently, or use too
-    /// much memory.
+    /// The crate's engine can be asked for groups without using too much memory.
+    with_groups: bool,
+    /// The solver decides the groups of a match of everything.
     solve_whole: bool,
-    /// As `solve_whole`, but for matches inside the subject.
+    /// The solver decides length and groups of a match inside the subject.
     solve_inside: bool,
     whole: OnceLock<Option<meta::Regex>>,
     inside: OnceLock<Option<meta::Regex>>,
@@ -90,17 +91,26 @@ impl Regex {
                 Refusal::TooComplex => RegexError::MemoryLimit(text),
             }
         })?;
-        let too_many_slots = parsed.states * u64::from(parsed.groups) > MAX_CAPTURE_SLOTS;
-        let empty_loop = parsed.groups > 0 && parsed.node.has_empty_loop();
+        let node = parsed.node;
+        let with_groups = parsed.states * u64::from(parsed.groups) <= MAX_CAPTURE_SLOTS;
+        let program = OnceLock::new();
+        let empty_loop = node.has_empty_loop();
+        let solvable = !empty_loop
+            || program.get_or_init(|| Program::new(&node, parsed.groups)).is_solvable();
+        if !solvable && !with_groups {
+            return Err(RegexError::MemoryLimit(String::from_utf8_lossy(pattern).into_owned()));
+        }
+        let solve_groups = solvable && parsed.groups > 0 && (empty_loop || !with_groups);
         Ok(Self {
-            literal: parsed.node.literal(),
-            solve_whole: empty_loop || too_many_slots,
-            solve_inside: empty_loop || too_many_slots || parsed.node.has_length_choice(),
+            literal: node.literal(),
+            with_groups,
+            solve_whole: solve_groups,
+            solve_inside: solve_groups || solvable && node.has_length_choice(),
             groups: parsed.groups,
-            node: parsed.node,
+            node,
             whole: OnceLock::new(),
             inside: OnceLock::new(),
-            program: OnceLock::new(),
+            program,
         })
     }
 
@@ -117,21 +127,27 @@ impl Regex {
         let input = Input::new(subject).anchored(Anchored::Yes);
         let engine = self.whole.get_or_init(|| {
             let end = Hir::look(Look::End);
-            build(Hir::concat(vec![to_hir(&self.node), end]), !self.solve_whole)
+            build(Hir::concat(vec![to_hir(&self.node), end]), self.with_groups)
         });
         match engine {
+            None => {
+                let found = Solver::new(self.program(), subject).solve(0, Accept::AtEnd);
+                found.ok().flatten().map(|(_, groups)| groups)
+            }
             Some(engine) if self.groups == 0 => engine.is_match(input).then(Vec::new),
-            Some(engine) if !self.solve_whole => {
+            Some(engine) => {
+                if self.solve_whole {
+                    if !engine.is_match(input.clone()) {
+                        return None;
+                    }
+                    if let Ok(found) = Solver::new(self.program(), subject).solve(0, Accept::AtEnd) {
+                        return found.map(|(_, groups)| groups);
+                    }
+                }
                 let mut captures = engine.create_captures();
                 engine.search_captures(&input, &mut captures);
                 captures.is_match().then(|| self.groups_of(&captures))
             }
-            Some(engine) if !engine.is_match(input) => None,
-            engine => match Solver::new(self.program(), subject).solve(0, Accept::AtEnd) {
-                Ok(found) => found.map(|(_, groups)| groups),
-                // Too long to know the groups; whether it matches is known.
-                Err(_) => engine.is_some().then(|| vec![None; self.group_count()]),
-            },
         }
     }
 
@@ -165,7 +181,7 @@ impl Regex {
     }
 
     fn inside(&self) -> Option<&meta::Regex> {
-        self.inside.get_or_init(|| build(to_hir(&self.node), !self.solve_inside)).as_ref()
+        self.inside.get_or_init(|| build(to_hir(&self.node), self.with_groups)).as_ref()
     }
 
     fn groups_of(&self, captures: &Captures) -> Groups {
@@ -212,30 +228,26 @@ impl Iterator for Matches<'_> {
 impl Matches<'_> {
     /// Finds the next match at or after `at`.
     fn find(&mut self, at: usize) -> Option<Match> {
-        let input = Input::new(self.subject).range(at..);
-        match (self.engine, &self.solver) {
-            (Some(engine), None) if self.regex.groups == 0 => {
-                let found = engine.search(&input)?;
-                Some(Match { start: found.start(), end: found.end(), groups: Vec::new() })
+        let Some(engine) = self.engine else {
+            return (at..=self.subject.len()).find_map(|at| self.solve(at, Accept::Any));
+        };
+        let mut input = Input::new(self.subject).range(at..);
+        if self.solver.is_some() {
+            let first = engine.search(&input)?;
+            if let Some(found) = self.solve(first.start(), Accept::Any) {
+                return Some(found);
             }
-            (Some(engine), None) => {
-                let captures = self.captures.get_or_insert_with(|| engine.create_captures());
-                engine.search_captures(&input, captures);
-                let span = captures.get_match()?;
-                let groups = self.regex.groups_of(captures);
-                Some(Match { start: span.start(), end: span.end(), groups })
-            }
-            (Some(engine), Some(_)) => {
-                let first = engine.search(&input)?;
-                let groups = vec![None; self.regex.group_count()];
-                self.solve(first.start(), Accept::Any).or(Some(Match {
-                    start: first.start(),
-                    end: first.end(),
-                    groups,
-                }))
-            }
-            (None, _) => (at..=self.subject.len()).find_map(|at| self.solve(at, Accept::Any)),
+            input.set_start(first.start());
         }
+        if self.regex.groups == 0 {
+            let found = engine.search(&input)?;
+            return Some(Match { start: found.start(), end: found.end(), groups: Vec::new() });
+        }
+        let captures = self.captures.get_or_insert_with(|| engine.create_captures());
+        engine.search_captures(&input, captures);
+        let span = captures.get_match()?;
+        let groups = self.regex.groups_of(captures);
+        Some(Match { start: span.start(), end: span.end(), groups })
     }
 
     fn solve(&mut self, at: usize, accept: Accept) -> Option<Match> {

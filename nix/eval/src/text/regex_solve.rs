@@ -18,8 +18,8 @@ use super::regex_parse::{ByteSet, Node};
 /// Decisions that may be remembered at once (about 100 MiB).
 const MAX_MEMORY: usize = 1 << 22;
 
-/// Loops with rounds that may consume nothing, each with its own counter.
-const MAX_COUNTERS: u32 = 32;
+/// Repetitions that rounds without progress may come by; each multiplies the work by up to three.
+const MAX_COUNTERS: u32 = 5;
 
 /// One automaton state.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +59,11 @@ impl Program {
         };
         program.start = program.add(node, 0, false);
         program
+    }
+
+    /// Returns whether the program has few enough loops without progress to be solved.
+    pub(super) fn is_solvable(&self) -> bool {
+        self.counters <= MAX_COUNTERS
     }
 
     fn push(&mut self, state: State) -> u32 {
@@ -127,9 +132,8 @@ impl Program {
 
     fn repeat(&mut self, next: u32, in_empty_loop: bool) -> u32 {
         let counter = in_empty_loop.then(|| {
-            let counter = self.counters.min(MAX_COUNTERS - 1);
             self.counters += 1;
-            counter
+            (self.counters - 1).min(MAX_COUNTERS)
         });
         self.push(State::Repeat { body: 0, next, counter })
     }
