@@ -1,4 +1,4 @@
-//! Control of evaluation: errors, tracing, strictness.
+//! Control of evaluation: strictness, errors, messages.
 
 use raddle_nix_syntax::{Pos, sym};
 
@@ -6,40 +6,26 @@ use crate::eval::{Coerce, Cx, Error, ErrorKind, Result, Trace};
 use crate::value::{AttrsBuilder, PrimOp, Value, View};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("abort", 1, abort),
-    PrimOp::new("throw", 1, throw),
     PrimOp::new("seq", 2, seq),
     PrimOp::new("deepSeq", 2, deep_seq),
     PrimOp::new("tryEval", 1, try_eval),
+    PrimOp::new("throw", 1, throw),
+    PrimOp::new("abort", 1, abort),
     PrimOp::new("addErrorContext", 2, add_error_context),
     PrimOp::new("trace", 2, trace),
+    PrimOp::new("traceVerbose", 2, trace_verbose),
+    PrimOp::new("warn", 2, warn),
+    PrimOp::new("break", 1, break_here),
 ];
 
-fn message(cx: &Cx<'_>, value: Value, pos: Pos, name: &str) -> Result<String> {
-    let s = cx
-        .coerce(value, Coerce::PLAIN, pos)
-        .trace(pos, || format!("while evaluating the error message passed to builtins.{name}"))?;
-    Ok(String::from_utf8_lossy(s.as_bytes()).into_owned())
+fn seq(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
+    cx.force(args[0])?;
+    cx.force(args[1])
 }
 
-fn abort(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
-    let message = message(cx, args[0], pos, "abort")?;
-    let message = format!("evaluation aborted with the following error message: '{message}'");
-    Err(Error::new(ErrorKind::Abort, Pos::NONE, message))
-}
-
-fn throw(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
-    Err(Error::new(ErrorKind::Thrown, Pos::NONE, message(cx, args[0], pos, "throw")?))
-}
-
-fn seq(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
-    cx.force_for(args[0], pos, "while evaluating the first argument passed to builtins.seq")?;
-    cx.force_for(args[1], pos, "while evaluating the second argument passed to builtins.seq")
-}
-
-fn deep_seq(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
+fn deep_seq(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     cx.force_deep(args[0])?;
-    cx.force_for(args[1], pos, "while evaluating the second argument passed to builtins.deepSeq")
+    cx.force(args[1])
 }
 
 fn try_eval(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
@@ -54,25 +40,97 @@ fn try_eval(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     Ok(cx.set(builder))
 }
 
-fn add_error_context(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
+/// Makes text of a message for the user.
+fn message(cx: &Cx<'_>, value: Value, how: Coerce, name: &str) -> Result<String> {
+    let s = cx.coerce(value, how, Pos::NONE).trace(Pos::NONE, || {
+        format!("while evaluating the error message passed to builtins.{name}")
+    })?;
+    Ok(String::from_utf8_lossy(s.as_bytes()).into_owned())
+}
+
+fn throw(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
+    let message = message(cx, args[0], Coerce::INTERPOLATE, "throw")?;
+    Err(Error::new(ErrorKind::Thrown, Pos::NONE, message))
+}
+
+fn abort(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
+    let message = message(cx, args[0], Coerce::INTERPOLATE, "abort")?;
+    let message = format!("evaluation aborted with the following error message: '{message}'");
+    Err(Error::new(ErrorKind::Abort, Pos::NONE, message))
+}
+
+/// The context is evaluated only when there is an error to add it to.
+fn add_error_context(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     match cx.force(args[1]) {
         Ok(value) => Ok(value),
         Err(error) => {
-            let text = cx.coerce(args[0], Coerce::PLAIN, pos).trace(pos, || {
-                "while evaluating the error message passed to builtins.addErrorContext".to_owned()
-            })?;
-            let text = String::from_utf8_lossy(text.as_bytes()).into_owned();
-            Err(error.always_frame(Pos::NONE, text))
+            let context = message(cx, args[0], Coerce::PLAIN, "addErrorContext")?;
+            Err(error.always_frame(Pos::NONE, context))
         }
     }
 }
 
-fn trace(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
+fn trace(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let value = cx.force(args[0])?;
     let text = match value.view() {
         View::Str(s) => String::from_utf8_lossy(s.as_bytes()).into_owned(),
         _ => cx.print_shallow(value),
     };
     cx.emit(format!("trace: {text}"));
-    cx.force_for(args[1], pos, "while evaluating the second argument passed to builtins.trace")
+    cx.force(args[1])
+}
+
+fn trace_verbose(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
+    if cx.evaluator.settings.trace_verbose { trace(cx, args, pos) } else { cx.force(args[1]) }
+}
+
+fn warn(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
+    let text = "while evaluating the first argument; must be a string";
+    let message = cx.force_string(args[0], Pos::NONE, text)?;
+    cx.emit(warning(&String::from_utf8_lossy(message.as_bytes())));
+    if cx.evaluator.settings.abort_on_warn {
+        let message = "aborting to reveal stack trace of warning, as abort-on-warn is set";
+        return Err(Error::new(ErrorKind::Abort, Pos::NONE, message));
+    }
+    cx.force(args[1])
+}
+
+/// Lays a warning out: further lines stand below the first, unless that is empty.
+fn warning(message: &str) -> String {
+    const PREFIX: &str = "evaluation warning: ";
+    let message = message.trim_end();
+    let indent = if message.starts_with('\n') { 0 } else { PREFIX.len() };
+    let mut text = PREFIX.to_owned();
+    for (i, line) in message.split('\n').enumerate() {
+        if i > 0 {
+            text.push('\n');
+            text.extend(std::iter::repeat_n(' ', indent));
+        }
+        text.push_str(line);
+        text.truncate(text.trim_end_matches([' ', '\t', '\r']).len());
+    }
+    text
+}
+
+/// Without a debugger there is nothing to stop for.
+fn break_here(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
+    cx.force(args[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::warning;
+
+    #[test]
+    fn warnings_are_indented() {
+        for (message, expected) in [
+            ("foo", "evaluation warning: foo"),
+            ("foo\nbar", "evaluation warning: foo\n                    bar"),
+            ("foo\n\nbar\n", "evaluation warning: foo\n\n                    bar"),
+            ("\nfoo\nbar", "evaluation warning:\nfoo\nbar"),
+            ("", "evaluation warning:"),
+        ] {
+            assert_eq!(warning(message), expected);
+        }
+    }
 }

@@ -4,7 +4,27 @@
 //! arguments unevaluated, exactly as many as the table says, and evaluates what it needs in the
 //! order that Nix does: that order decides which error a program sees first.
 
+mod arithmetic;
+mod attrs;
+mod closure;
+mod context;
 mod control;
+mod data;
+mod derivation;
+mod file_system;
+mod files;
+mod hash;
+mod json;
+mod lists;
+mod regex;
+mod search_path;
+mod sort;
+mod store;
+mod strings;
+mod toml;
+mod types;
+mod versions;
+mod xml;
 
 use raddle_nix_syntax::{Pos, Symbol, sym};
 
@@ -14,8 +34,30 @@ use crate::settings::Settings;
 use crate::value::heap::Heap;
 use crate::value::{Attrs, AttrsBuilder, List, PrimOp, Str, Value};
 
+pub use store::StoreState;
+
 /// The tables of all areas.
-const TABLES: &[&[PrimOp]] = &[control::PRIMOPS];
+const TABLES: &[&[PrimOp]] = &[
+    arithmetic::PRIMOPS,
+    attrs::PRIMOPS,
+    closure::PRIMOPS,
+    context::PRIMOPS,
+    control::PRIMOPS,
+    derivation::PRIMOPS,
+    files::PRIMOPS,
+    hash::PRIMOPS,
+    json::PRIMOPS,
+    lists::PRIMOPS,
+    regex::PRIMOPS,
+    search_path::PRIMOPS,
+    sort::PRIMOPS,
+    store::PRIMOPS,
+    strings::PRIMOPS,
+    toml::PRIMOPS,
+    types::PRIMOPS,
+    versions::PRIMOPS,
+    xml::PRIMOPS,
+];
 
 /// Names that are visible without `builtins.`; all others also are, as `__name`.
 const GLOBAL: &[&str] = &[

@@ -5,10 +5,11 @@ use std::cmp::Ordering;
 use raddle_nix_syntax::{Pos, sym};
 use smallvec::SmallVec;
 
-use super::expect::describe;
+use super::expect::{describe, show_type};
 use super::{Cx, Error, ErrorKind, Result, Trace};
 use crate::compile::Code;
 use crate::compile::code::{Binary, Op};
+use crate::print;
 use crate::value::env::Env;
 use crate::value::{Attrs, List, Value, View};
 
@@ -108,16 +109,14 @@ impl Cx<'_> {
             (View::Path(x), View::Path(y)) => x.cmp(y),
             (View::List(x), View::List(y)) => return self.compare_lists(x, y, pos),
             _ => {
-                let same = a.type_of() == b.type_of();
-                let message = if same {
-                    format!(
-                        "cannot compare {} with {}; values of that type are incomparable",
-                        describe(a),
-                        describe(b)
-                    )
+                let (x, y) = (print::short(a), print::short(b));
+                let values = if a.type_of() == b.type_of() {
+                    format!("values of that type are incomparable (values are {x} and {y})")
                 } else {
-                    format!("cannot compare {} with {}", describe(a), describe(b))
+                    format!("values are {x} and {y}")
                 };
+                let message =
+                    format!("cannot compare {} with {}; {values}", show_type(a), show_type(b));
                 return Err(Error::new(ErrorKind::Type, pos, message));
             }
         })
@@ -129,7 +128,9 @@ impl Cx<'_> {
             if self.equal_members(a, b, pos)? {
                 continue;
             }
-            return self.compare(a, b, pos);
+            return self
+                .compare(a, b, pos)
+                .trace(pos, || "while comparing two list elements".to_owned());
         }
         Ok(x.len().cmp(&y.len()))
     }
@@ -144,20 +145,23 @@ impl Cx<'_> {
             _ => {}
         }
         let name = match op {
-            Op::Sub => "subtraction",
-            Op::Mul => "multiplication",
-            _ => "division",
+            Op::Sub => "argument of the subtraction",
+            Op::Mul => "argument of the multiplication",
+            _ => "operand of the division",
         };
-        let first = || format!("while evaluating the first argument of the {name}");
-        let second = || format!("while evaluating the second argument of the {name}");
+        let first = || format!("while evaluating the first {name}");
+        let second = || format!("while evaluating the second {name}");
         let (a, b) = (self.force(a)?, self.force(b)?);
+        // The divisor is looked at before the dividend.
+        if op == Op::Div && self.force_float(b, pos, second)? == 0.0 {
+            return Err(Error::new(ErrorKind::Other, pos, "division by zero"));
+        }
         if matches!(a.view(), View::Float(_)) || matches!(b.view(), View::Float(_)) {
             let x = self.force_float(a, pos, first)?;
             let y = self.force_float(b, pos, second)?;
             return Ok(self.float(match op {
                 Op::Sub => x - y,
                 Op::Mul => x * y,
-                _ if y == 0.0 => return Err(division_by_zero(pos)),
                 _ => x / y,
             }));
         }
@@ -166,7 +170,6 @@ impl Cx<'_> {
         let (result, verb, sign) = match op {
             Op::Sub => (x.checked_sub(y), "subtracting", '-'),
             Op::Mul => (x.checked_mul(y), "multiplying", '*'),
-            _ if y == 0 => return Err(division_by_zero(pos)),
             _ => (x.checked_div(y), "dividing", '/'),
         };
         match result {
@@ -193,7 +196,7 @@ impl Cx<'_> {
             (View::Float(x), View::Float(y)) => Ok(self.float(x + y)),
             _ => {
                 let to = if matches!(a.view(), View::Float(_)) { "a float" } else { "an integer" };
-                let message = format!("cannot add {} to {to}", describe(b));
+                let message = format!("cannot add {} to {to}", show_type(b));
                 Err(Error::new(ErrorKind::Type, pos, message))
             }
         }
@@ -252,11 +255,6 @@ impl Cx<'_> {
     }
 }
 
-#[cold]
-fn division_by_zero(pos: Pos) -> Error {
-    Error::new(ErrorKind::Other, pos, "division by zero")
-}
-
 impl Cx<'_> {
     /// Returns an error that says where two values differ, if they do.
     pub(super) fn explain_difference(&self, a: Value, b: Value, pos: Pos) -> Result<()> {
@@ -276,8 +274,8 @@ impl Cx<'_> {
                 "list of size '{}' is not equal to list of size '{}', left hand side is '{}', right hand side is '{}'",
                 x.len(),
                 y.len(),
-                crate::print::short(a),
-                crate::print::short(b)
+                print::short(a),
+                print::short(b)
             )),
             (View::Attrs(x), View::Attrs(y)) => {
                 let (xs, ys) = (x.sorted(self.heap()), y.sorted(self.heap()));
@@ -286,8 +284,8 @@ impl Cx<'_> {
                 if !same {
                     return fail(format!(
                         "attribute names of attribute set '{}' differs from attribute set '{}'",
-                        crate::print::short(a),
-                        crate::print::short(b)
+                        print::short(a),
+                        print::short(b)
                     ));
                 }
                 for (a, b) in xs.iter().zip(&ys) {

@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Names in a shape are sorted by symbol, so a lookup is a search in a dense array of u32. Sets
-//! made by the same literal, or from one another by `mapAttrs`, share their shape. `a // b` with a
-//! small `b` makes a layer: a set of `b`'s own attributes on top of the base `a`.
+//! made by the same literal share their shape, and so does what `mapAttrs` makes of a set without
+//! positions. `a // b` with a small `b` makes a layer: a set of `b`'s own attributes on top of the
+//! base `a`.
 //!
 //! Invariant: the order of symbols never reaches the user; see [`Attrs::sorted`].
 #![expect(unsafe_code, reason = "reads the words of sets and shapes")]
@@ -372,14 +373,14 @@ impl Attrs {
         Attrs::with_shape(heap, shape, |i| attrs[i].value())
     }
 
-    /// Returns a set with the same names and positions; `value` computes each value from the old
-    /// attribute and may allocate.
+    /// Returns a set with the same names but no positions; `value` computes each value from the
+    /// old attribute and may allocate.
     pub(crate) fn map(self, heap: &Heap, mut value: impl FnMut(Attr) -> Value) -> Attrs {
         let attrs = self.attrs();
-        let shape = if self.base().is_none() {
+        let shape = if self.base().is_none() && attrs.iter().all(|attr| !attr.pos.is_known()) {
             self.top().0
         } else {
-            Shape::new(heap, attrs.iter().map(|attr| (attr.name, attr.pos)))
+            Shape::new(heap, attrs.iter().map(|attr| (attr.name, Pos::NONE)))
         };
         Attrs::with_shape(heap, shape, |i| value(attrs[i]))
     }
