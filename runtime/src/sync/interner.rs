@@ -60,9 +60,20 @@ const TABLES: usize = 27;
 /// ```
 pub struct Interner {
     shards: [Shard; 1 << SHARD_BITS],
-    entries: Segments<OnceLock<Box<[u8]>>>,
+    entries: Segments<OnceLock<Text>>,
     len: CacheLine<AtomicU32>,
 }
+
+const SHORT: usize = 22;
+
+/// Bytes, in place if they are few: most names are, and then comparing costs one cache miss less.
+#[derive(Debug)]
+enum Text {
+    Short { len: u8, bytes: [u8; SHORT] },
+    Long(Box<[u8]>),
+}
+
+const _: () = assert!(size_of::<OnceLock<Text>>() == 32, "two entries to a cache line");
 
 #[repr(align(128))]
 struct Shard {
@@ -134,7 +145,7 @@ impl Interner {
 
     #[inline]
     fn entry(&self, id: u32) -> Option<&[u8]> {
-        Some(self.entries.get(id)?.get()?)
+        Some(self.entries.get(id)?.get()?.bytes())
     }
 
     #[inline]
@@ -176,7 +187,7 @@ impl Interner {
             })
             .expect("the interner is full");
         let entry = self.entries.get_or_grow(id);
-        entry.set(bytes.into()).expect("each id is handed out once");
+        entry.set(Text::new(bytes)).expect("each id is handed out once");
         shard.add(&mut used, hash as u32, id);
         id
     }
@@ -191,6 +202,25 @@ impl Default for Interner {
 impl fmt::Debug for Interner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Interner").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl Text {
+    fn new(bytes: &[u8]) -> Self {
+        if bytes.len() > SHORT {
+            return Self::Long(bytes.into());
+        }
+        let mut short = [0; SHORT];
+        short[..bytes.len()].copy_from_slice(bytes);
+        Self::Short { len: bytes.len() as u8, bytes: short }
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Short { len, bytes } => &bytes[..usize::from(*len)],
+            Self::Long(bytes) => bytes,
+        }
     }
 }
 
@@ -243,6 +273,7 @@ fn place(table: &[AtomicU64], word: u64) {
     table[slot].store(word, Ordering::Release);
 }
 
+#[inline]
 fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FixedState::with_seed(0).build_hasher();
     hasher.write(bytes);
