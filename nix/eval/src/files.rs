@@ -32,7 +32,7 @@ impl Cx<'_> {
         if let Some(value) = known {
             return self.force(value);
         }
-        let resolved = resolve(path, pos)?;
+        let resolved = self.resolve(path)?;
         let value = {
             let mut values = self.evaluator.files.values.lock();
             let heap = self.heap();
@@ -47,9 +47,21 @@ impl Cx<'_> {
         self.force(value).map_err(|error| error.at(pos))
     }
 
+    /// Returns the path of the file of expressions that a path stands for.
+    fn resolve(&self, path: &[u8]) -> Result<Vec<u8>> {
+        if is_internal(path) { Ok(path.to_vec()) } else { self.expression_file(path) }
+    }
+
+    fn source_text(&self, path: &[u8]) -> Result<Vec<u8>> {
+        match INTERNAL.iter().find(|(internal, _)| *internal == path) {
+            Some((_, text)) => Ok(text.as_bytes().to_vec()),
+            None => self.expression_text(path),
+        }
+    }
+
     /// Parses and evaluates a resolved file.
     pub(crate) fn eval_file(&self, path: &'static [u8]) -> Result<Value> {
-        let text = read(path, Pos::NONE)?;
+        let text = self.source_text(path)?;
         let source = self.add_source(Origin::File(paths::os(path).to_owned()), text)?;
         let code = self.compile(source, paths::parent(path), None)?;
         self.eval(code, Env::root())
@@ -57,8 +69,8 @@ impl Cx<'_> {
 
     /// Evaluates a file with more variables than the globals.
     pub(crate) fn import_scoped(&self, path: &[u8], scope: Attrs, pos: Pos) -> Result<Value> {
-        let resolved = resolve(path, pos)?;
-        let text = read(&resolved, pos)?;
+        let resolved = self.resolve(path).map_err(|error| error.at(pos))?;
+        let text = self.source_text(&resolved)?;
         let source = self.add_source(Origin::File(paths::os(&resolved).to_owned()), text)?;
         let attrs = scope.attrs();
         let names: Vec<Symbol> = attrs.iter().map(|attr| attr.name).collect();
@@ -123,33 +135,9 @@ fn syntax(error: SyntaxError) -> Error {
     Error::new(ErrorKind::Syntax, error.pos, error.message)
 }
 
-/// Follows symbolic links and finds `default.nix` in folders.
-fn resolve(path: &[u8], pos: Pos) -> Result<Vec<u8>> {
-    use std::os::unix::ffi::OsStrExt;
-    if INTERNAL.iter().any(|(internal, _)| *internal == path) {
-        return Ok(path.to_vec());
-    }
-    let describe = |error: std::io::Error| io_error("opening file", path, &error, pos);
-    let metadata = std::fs::symlink_metadata(paths::os(path)).map_err(describe)?;
-    let (mut resolved, is_dir) = if metadata.is_symlink() {
-        let target = std::fs::canonicalize(paths::os(path)).map_err(describe)?;
-        let is_dir = target.is_dir();
-        (target.as_os_str().as_bytes().to_vec(), is_dir)
-    } else {
-        (path.to_vec(), metadata.is_dir())
-    };
-    if is_dir {
-        resolved = paths::join(&resolved, b"default.nix");
-    }
-    Ok(resolved)
-}
-
-/// Reads a file of expressions.
-fn read(path: &[u8], pos: Pos) -> Result<Vec<u8>> {
-    if let Some((_, text)) = INTERNAL.iter().find(|(internal, _)| *internal == path) {
-        return Ok(text.as_bytes().to_vec());
-    }
-    std::fs::read(paths::os(path)).map_err(|error| io_error("opening file", path, &error, pos))
+/// Returns whether a path is one of a file that exists only in the evaluator.
+pub(crate) fn is_internal(path: &[u8]) -> bool {
+    INTERNAL.iter().any(|(internal, _)| *internal == path)
 }
 
 /// Returns the error for a failed operation on a file.

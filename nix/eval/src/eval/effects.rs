@@ -104,6 +104,17 @@ impl Cx<'_> {
         self.note(Effect::Message(message));
     }
 
+    /// Prints a message where `key`, an address that names nothing else, is met first in program
+    /// order.
+    pub(crate) fn emit_once(&self, key: usize, message: impl FnOnce() -> String) {
+        let mut state = self.evaluator.effects.state.lock();
+        if !state.printed.contains(&key) {
+            state.of_thunk.entry(key).or_insert_with(|| vec![Effect::Message(message())]);
+        }
+        drop(state);
+        self.note(Effect::Of(key));
+    }
+
     fn note(&self, effect: Effect) {
         match &self.effects.entries {
             None => self.evaluator.effects.print(vec![effect]),

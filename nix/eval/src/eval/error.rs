@@ -117,7 +117,8 @@ impl Error {
     }
 
     fn push(self, frame: Frame) -> Error {
-        if self.kind() == ErrorKind::Abandoned {
+        // A frame without a text says nothing: the caller adds its own.
+        if self.kind() == ErrorKind::Abandoned || frame.text.is_empty() {
             return self;
         }
         Error(Box::leak(Box::new(Node::Frame(frame, self))))

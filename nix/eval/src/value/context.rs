@@ -5,31 +5,31 @@
 //! adds nothing returns one of its operands.
 #![expect(unsafe_code, reason = "reads the words of context objects")]
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-use parking_lot::RwLock;
+use raddle::memory::Segments;
 use raddle::sync::Interner;
 use raddle_nix_store::context::Element;
 
 use super::heap::{Heap, Kind};
 
 /// The encodings of all elements met so far.
-static ENCODINGS: LazyLock<Interner> = LazyLock::new(Interner::new);
+static ENCODINGS: Interner = Interner::new();
 /// The elements, by the ids of their encodings.
-static ELEMENTS: RwLock<Vec<Option<Element>>> = RwLock::new(Vec::new());
+static ELEMENTS: Segments<OnceLock<Element>> = Segments::new();
 
 fn intern(element: &Element) -> u32 {
     let id = ENCODINGS.intern(element.to_string().as_bytes());
-    let index = id as usize;
-    let known = ELEMENTS.read().get(index).is_some_and(Option::is_some);
-    if !known {
-        let mut elements = ELEMENTS.write();
-        if elements.len() <= index {
-            elements.resize(index + 1, None);
-        }
-        elements[index] = Some(element.clone());
-    }
+    ELEMENTS.get_or_grow(id).get_or_init(|| element.clone());
     id
+}
+
+/// Returns the element with an id of a context.
+pub(crate) fn element(id: u32) -> &'static Element {
+    ELEMENTS
+        .get(id)
+        .and_then(OnceLock::get)
+        .unwrap_or_else(|| unreachable!("an id is handed out after its element is stored"))
 }
 
 /// A set of context elements: the address of a context object, or 0.
