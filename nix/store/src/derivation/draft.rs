@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bstr::BString;
 
 use super::modulo::ModuloInputs;
-use super::write::{Tail, write_input_drvs, write_outputs};
+use super::write::Tail;
 use super::{Derivation, ModuloHash, Output, UnknownInput};
 use crate::context::Element;
 use crate::hash::{Algorithm, Hash};
@@ -302,10 +302,7 @@ impl Draft {
             }
         };
 
-        let mut text = tail.buffer_for_text(&derivation);
-        write_outputs(&mut text, &derivation.outputs);
-        write_input_drvs(&mut text, &derivation.input_drvs);
-        tail.append_to(&mut text, &derivation.outputs);
+        let text = tail.to_file(&derivation);
         let drv_path = derivation.path_of_text(store, &name, &text)?;
         let outputs = derivation.outputs.iter().map(|(name, output)| {
             let output = match output.path() {

@@ -10,8 +10,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use sha2::Digest;
-
 use super::write::{Tail, write_input_drvs, write_masked_outputs, write_outputs};
 use super::{Derivation, Output};
 use crate::hash::{Sha256, hex, sha256};
@@ -84,10 +82,9 @@ impl<'i> ModuloInputs<'i> {
         let mut head = Vec::with_capacity(self.len_hint() + derivation.outputs.len() * 320);
         write_outputs(&mut head, &derivation.outputs);
         self.write(&mut head);
-        let mut hasher = sha2::Sha256::new();
-        hasher.update(&head);
-        tail.for_each_piece(&derivation.outputs, |piece| hasher.update(piece));
-        hasher.finalize().into()
+        let mut parts = vec![&head[..]];
+        parts.extend(tail.pieces(&derivation.outputs));
+        sha256(&parts)
     }
 
     fn len_hint(&self) -> usize {

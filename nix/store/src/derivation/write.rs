@@ -15,12 +15,7 @@ use crate::path::Method;
 impl Derivation {
     /// Returns the contents of the `.drv` file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let tail = Tail::of(self);
-        let mut text = tail.buffer_for_text(self);
-        write_outputs(&mut text, &self.outputs);
-        write_input_drvs(&mut text, &self.input_drvs);
-        tail.append_to(&mut text, &self.outputs);
-        text
+        Tail::of(self).to_file(self)
     }
 }
 
@@ -79,30 +74,34 @@ impl Tail {
         &self.text
     }
 
-    /// Calls `piece` with each piece of the tail in order, the holes filled with the paths of `outputs`.
-    pub(super) fn for_each_piece(
-        &self,
-        outputs: &BTreeMap<String, Output>,
-        mut piece: impl FnMut(&[u8]),
-    ) {
+    /// Returns the tail in pieces, with the paths of `outputs` in the holes.
+    pub(super) fn pieces<'t>(&'t self, outputs: &'t BTreeMap<String, Output>) -> Vec<&'t [u8]> {
+        let mut pieces = Vec::with_capacity(self.holes.len() * 2 + 1);
         let mut from = 0;
         for (at, output) in &self.holes {
-            piece(&self.text[from..*at]);
+            pieces.push(&self.text[from..*at]);
             if let Some(path) = outputs.get(output).and_then(Output::path) {
-                piece(path.as_bytes());
+                pieces.push(path.as_bytes());
             }
             from = *at;
         }
-        piece(&self.text[from..]);
+        pieces.push(&self.text[from..]);
+        pieces
     }
 
-    /// Appends the tail, the holes filled with the paths of `outputs`.
-    pub(super) fn append_to(&self, text: &mut Vec<u8>, outputs: &BTreeMap<String, Output>) {
-        self.for_each_piece(outputs, |piece| text.extend_from_slice(piece));
+    /// Returns the contents of the file of `derivation`, whose tail this is.
+    pub(super) fn to_file(&self, derivation: &Derivation) -> Vec<u8> {
+        let mut text = self.buffer_for_text(derivation);
+        write_outputs(&mut text, &derivation.outputs);
+        write_input_drvs(&mut text, &derivation.input_drvs);
+        for piece in self.pieces(&derivation.outputs) {
+            text.extend_from_slice(piece);
+        }
+        text
     }
 
     /// Returns an empty buffer in which the whole file will find room.
-    pub(super) fn buffer_for_text(&self, derivation: &Derivation) -> Vec<u8> {
+    fn buffer_for_text(&self, derivation: &Derivation) -> Vec<u8> {
         let inputs = derivation.input_drvs.iter().map(|(path, outputs)| {
             path.len() + 8 + outputs.iter().map(|output| output.len() + 3).sum::<usize>()
         });
