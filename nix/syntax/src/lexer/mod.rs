@@ -85,6 +85,10 @@ impl<'s> Lexer<'s> {
     fn skip_blanks(&mut self) {
         let mut doc = None;
         loop {
+            // Most blanks are indentation.
+            while self.text[self.at..].starts_with(b"        ") {
+                self.at += 8;
+            }
             self.at = self.run(self.at, is_space);
             match (self.byte(self.at), self.byte(self.at + 1)) {
                 (b'#', _) => {

@@ -3,7 +3,7 @@
 use bstr::ByteSlice;
 
 use super::{Failed, Parsed, Parser, Tree};
-use crate::ast::{AttrName, BinaryOp, ExprKind, Lambda};
+use crate::ast::{AttrName, BinaryOp, Expr, ExprKind, Lambda};
 use crate::lexer::{Kind, Kinds};
 use crate::{Pos, Symbol, Warning, sym};
 
@@ -403,7 +403,7 @@ impl<'a> Parser<'a, '_> {
 
     /// Moves the trees collected since `base` into the arena.
     #[inline]
-    pub(super) fn take_trees(&mut self, base: usize) -> &'a [&'a crate::ast::Expr<'a>] {
+    pub(super) fn take_trees(&mut self, base: usize) -> &'a [&'a Expr<'a>] {
         let trees = self.arena.alloc_slice_copy(&self.trees[base..]);
         self.trees.truncate(base);
         trees

@@ -2,7 +2,7 @@
 
 use bstr::ByteSlice;
 
-use super::{Failed, Lint, Parsed, Parser};
+use super::{Failed, Lint, Parsed, Parser, Tree};
 use crate::Symbol;
 use crate::ast::ExprKind;
 use crate::lexer::Kind;
@@ -24,7 +24,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     #[inline(never)]
-    fn variable(&mut self) -> super::Tree<'a> {
+    fn variable(&mut self) -> Tree<'a> {
         let pos = self.pos();
         let name = self.token_text();
         let kind = if name == b"__curPos" {

@@ -6,7 +6,7 @@ use bstr::ByteSlice;
 use memchr::{memchr, memchr2, memchr3};
 
 use super::{Failed, Parsed, Parser, Tree};
-use crate::ast::{ExprKind, Part};
+use crate::ast::{Expr, ExprKind, Part};
 use crate::lexer::Kind;
 
 /// A piece of an indented string before its indentation is removed.
@@ -17,7 +17,7 @@ pub(super) enum Piece<'a> {
     /// An escaped byte, which ends the indentation.
     Escaped(u8),
     /// `${e}`, which ends the indentation.
-    Interpolation(&'a crate::ast::Expr<'a>),
+    Interpolation(&'a Expr<'a>),
 }
 
 impl<'a> Parser<'a, '_> {
