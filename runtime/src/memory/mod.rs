@@ -3,8 +3,8 @@
 //! What always holds: nothing here blocks for long or starts work; the locks of this module
 //! guard a few moves of numbers. Nothing here knows tasks.
 
-pub(crate) mod atomic;
 mod line;
+pub(crate) mod model;
 mod pool;
 mod segments;
 mod stack;

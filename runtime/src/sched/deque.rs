@@ -17,7 +17,7 @@
 use std::sync::OnceLock;
 
 use crate::memory::CacheLine;
-use crate::memory::atomic::{AtomicI64, AtomicU32, Ordering, fence};
+use crate::memory::model::atomic::{AtomicI64, AtomicU32, Ordering, fence};
 
 #[cfg(not(raddle_loom))]
 const FIRST_RING: usize = 256;
@@ -210,5 +210,57 @@ mod tests {
         });
         taken.sort_unstable();
         assert!(taken.into_iter().eq(0..ITEMS));
+    }
+}
+
+#[cfg(all(test, raddle_loom))]
+mod models {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    fn steal(deque: &Deque) -> Option<u32> {
+        match deque.steal() {
+            Steal::Item(item) => Some(item),
+            Steal::Empty | Steal::Lost => None,
+        }
+    }
+
+    /// The owner and a thief go for the last items; then more are pushed, so that the ring grows
+    /// while the thief reads it.
+    #[test]
+    fn every_item_is_taken_once() {
+        loom::model(|| {
+            let deque = Arc::new(Deque::new());
+            deque.push(1);
+            deque.push(2);
+            let thief = thread::spawn({
+                let deque = Arc::clone(&deque);
+                move || [steal(&deque), steal(&deque)]
+            });
+            let mut taken: Vec<u32> = deque.pop().into_iter().collect();
+            deque.push(3);
+            deque.push(4);
+            taken.extend(thief.join().unwrap().into_iter().flatten());
+            taken.extend(std::iter::from_fn(|| deque.pop()));
+            taken.sort_unstable();
+            assert_eq!(taken, [1, 2, 3, 4]);
+        });
+    }
+
+    #[test]
+    fn two_thieves_and_the_owner_share_one_item() {
+        loom::model(|| {
+            let deque = Arc::new(Deque::new());
+            deque.push(1);
+            let thieves = [0, 1].map(|_| {
+                let deque = Arc::clone(&deque);
+                thread::spawn(move || steal(&deque))
+            });
+            let mut taken: Vec<u32> = deque.pop().into_iter().collect();
+            taken.extend(thieves.into_iter().filter_map(|thief| thief.join().unwrap()));
+            taken.extend(deque.pop());
+            assert_eq!(taken, [1]);
+        });
     }
 }

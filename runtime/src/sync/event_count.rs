@@ -24,10 +24,10 @@
 
 use std::fmt;
 use std::sync::OnceLock;
-use std::thread::{self, Thread};
 
 use crate::memory::CacheLine;
-use crate::memory::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::memory::model::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::memory::model::thread::{self, Thread};
 
 const AWAKE: u32 = 0;
 const PARKED: u32 = 1;
@@ -207,6 +207,7 @@ impl fmt::Debug for EventCount {
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;
+    use std::thread;
 
     #[test]
     fn a_notification_before_the_wait_is_not_lost() {
@@ -270,5 +271,91 @@ mod tests {
         for waiter in 0..CONSUMERS {
             assert!(events.wakes(waiter) <= events.parks(waiter));
         }
+    }
+}
+
+#[cfg(all(test, raddle_loom))]
+mod models {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::sync::atomic::AtomicU32;
+    use loom::thread;
+
+    /// Waits until `work` has something, the way a worker does, and takes one.
+    fn consume(events: &EventCount, waiter: usize, work: &AtomicU32) {
+        let take = || work.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| n.checked_sub(1));
+        while take().is_err() {
+            events.prepare(waiter);
+            if work.load(Ordering::Relaxed) > 0 {
+                if let Cancelled::Claimed(Notified::Any) = events.cancel(waiter) {
+                    events.notify_any();
+                }
+            } else {
+                let _woken = events.wait(waiter);
+            }
+        }
+    }
+
+    fn check_counts(events: &EventCount, waiters: usize) {
+        for waiter in 0..waiters {
+            assert!(events.wakes(waiter) <= events.parks(waiter));
+        }
+    }
+
+    /// A lost wake-up shows as a deadlock of the model.
+    #[test]
+    fn one_waiter_gets_what_arrives() {
+        loom::model(|| {
+            let shared = Arc::new((EventCount::new(1), AtomicU32::new(0)));
+            let consumer = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || consume(&shared.0, 0, &shared.1)
+            });
+            shared.1.store(1, Ordering::Relaxed);
+            shared.0.notify_any();
+            consumer.join().unwrap();
+            check_counts(&shared.0, 1);
+        });
+    }
+
+    #[test]
+    fn a_producer_may_look_before_it_notifies() {
+        loom::model(|| {
+            let shared = Arc::new((EventCount::new(1), AtomicU32::new(0)));
+            let consumer = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || consume(&shared.0, 0, &shared.1)
+            });
+            shared.1.store(1, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            if shared.0.any_waiting() {
+                shared.0.notify_any();
+            }
+            consumer.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn two_notifiers_claim_a_waiter_once() {
+        loom::model(|| {
+            let shared = Arc::new((EventCount::new(1), AtomicU32::new(0)));
+            let notifier = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || {
+                    shared.1.store(1, Ordering::Relaxed);
+                    shared.0.notify(0);
+                }
+            });
+            let other = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || {
+                    shared.0.notify_any();
+                }
+            });
+            consume(&shared.0, 0, &shared.1);
+            notifier.join().unwrap();
+            other.join().unwrap();
+            check_counts(&shared.0, 1);
+        });
     }
 }
