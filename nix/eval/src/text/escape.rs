@@ -104,11 +104,7 @@ pub fn write_string_literal(out: &mut Vec<u8>, text: &[u8]) {
 }
 
 /// Copies `text`, giving each byte to `escape`, which writes it in another form or declines.
-fn write_escaped(
-    out: &mut Vec<u8>,
-    text: &[u8],
-    mut escape: impl FnMut(&mut Vec<u8>, u8) -> bool,
-) {
+fn write_escaped(out: &mut Vec<u8>, text: &[u8], mut escape: impl FnMut(&mut Vec<u8>, u8) -> bool) {
     out.reserve(text.len() + 2);
     for &byte in text {
         if !escape(out, byte) {
@@ -138,15 +134,7 @@ pub fn is_identifier(name: &[u8]) -> bool {
 pub fn is_keyword(name: &[u8]) -> bool {
     matches!(
         name,
-        b"if"
-            | b"then"
-            | b"else"
-            | b"assert"
-            | b"with"
-            | b"let"
-            | b"in"
-            | b"rec"
-            | b"inherit"
+        b"if" | b"then" | b"else" | b"assert" | b"with" | b"let" | b"in" | b"rec" | b"inherit"
     )
 }
 

@@ -17,7 +17,9 @@ const MAX_DEPTH: usize = 10_000;
 #[non_exhaustive]
 pub enum JsonError {
     /// The text is not JSON.
-    #[error("[json.exception.parse_error.101] parse error at line {line}, column {column}: {detail}")]
+    #[error(
+        "[json.exception.parse_error.101] parse error at line {line}, column {column}: {detail}"
+    )]
     Syntax {
         /// The line, from 1.
         line: usize,
@@ -251,12 +253,7 @@ mod tests {
                 6,
                 r#"value - invalid string: '\u' must be followed by 4 hex digits; last read: '"\u12"'"#,
             ),
-            (
-                "\"abc",
-                1,
-                5,
-                "value - invalid string: missing closing quote; last read: '\"abc'",
-            ),
+            ("\"abc", 1, 5, "value - invalid string: missing closing quote; last read: '\"abc'"),
             (
                 r#""\ud800""#,
                 1,

@@ -4,6 +4,7 @@
 //! begun starts. Knows nothing of the order in which tokens may come.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 /// A token, or the lack of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +82,7 @@ impl<'a> Lexer<'a> {
         let quoted = &self.text_read()[self.quote_start..];
         for character in String::from_utf8_lossy(quoted).chars() {
             match u32::from(character) {
-                code @ 0..=31 => out.push_str(&format!("<U+{code:04X}>")),
+                code @ 0..=31 => _ = write!(out, "<U+{code:04X}>"),
                 _ => out.push(character),
             }
         }
@@ -248,7 +249,8 @@ impl<'a> Lexer<'a> {
 
     /// Reads the digits of `\u`, and the second half of a surrogate pair.
     fn unicode(&mut self) -> Result<char, Problem> {
-        let unpaired = "invalid string: surrogate U+D800..U+DBFF must be followed by U+DC00..U+DFFF";
+        let unpaired =
+            "invalid string: surrogate U+D800..U+DBFF must be followed by U+DC00..U+DFFF";
         let first = self.hex()?;
         let code = match first {
             0xD800..=0xDBFF => {

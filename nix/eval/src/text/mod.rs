@@ -18,3 +18,6 @@ mod regex_bracket;
 mod regex_facts;
 mod regex_parse;
 mod regex_solve;
+
+#[cfg(test)]
+mod regex_tests;

@@ -15,7 +15,7 @@ pub fn float_general(value: f64) -> String {
     }
     let text = format!("{value:.5e}");
     let (sign, digits, exponent) = decimal(&text);
-    if exponent < -4 || exponent >= 6 {
+    if !(-4..6).contains(&exponent) {
         scientific(sign, digits.trim_end_matches('0'), exponent)
     } else {
         let decimals = (5 - exponent) as usize;

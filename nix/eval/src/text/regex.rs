@@ -95,8 +95,8 @@ impl Regex {
         let with_groups = parsed.states * u64::from(parsed.groups) <= MAX_CAPTURE_SLOTS;
         let program = OnceLock::new();
         let empty_loop = node.has_empty_loop();
-        let solvable = !empty_loop
-            || program.get_or_init(|| Program::new(&node, parsed.groups)).is_solvable();
+        let solvable =
+            !empty_loop || program.get_or_init(|| Program::new(&node, parsed.groups)).is_solvable();
         if !solvable && !with_groups {
             return Err(RegexError::MemoryLimit(String::from_utf8_lossy(pattern).into_owned()));
         }
@@ -140,7 +140,8 @@ impl Regex {
                     if !engine.is_match(input.clone()) {
                         return None;
                     }
-                    if let Ok(found) = Solver::new(self.program(), subject).solve(0, Accept::AtEnd) {
+                    if let Ok(found) = Solver::new(self.program(), subject).solve(0, Accept::AtEnd)
+                    {
                         return found.map(|(_, groups)| groups);
                     }
                 }

@@ -15,11 +15,11 @@ use hashbrown::HashMap;
 
 use super::regex_parse::{ByteSet, Node};
 
-/// Decisions that may be remembered at once (about 100 MiB).
-const MAX_MEMORY: usize = 1 << 22;
+/// Decisions that may be remembered at once (about 100 MiB at worst).
+const MAX_MEMORY: usize = 1 << 21;
 
 /// Repetitions that rounds without progress may come by; each multiplies the work by up to three.
-const MAX_COUNTERS: u32 = 5;
+const MAX_COUNTERS: u32 = 10;
 
 /// One automaton state.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,7 @@ impl Program {
             }
             Node::Repeat { min, max: None, body } => {
                 let in_empty_loop = in_empty_loop || body.is_nullable();
-                let repeat = self.repeat(next, in_empty_loop);
+                let repeat = self.repeat(next, in_empty_loop && body.is_nullable());
                 let first = self.add(body, repeat, in_empty_loop);
                 self.set_body(repeat, first);
                 match min {
@@ -120,7 +120,7 @@ impl Program {
             Node::Repeat { min, max: Some(max), body } => {
                 let mut start = next;
                 for _ in *min..*max {
-                    let repeat = self.repeat(next, in_empty_loop);
+                    let repeat = self.repeat(next, in_empty_loop && body.is_nullable());
                     let first = self.add(body, start, in_empty_loop);
                     self.set_body(repeat, first);
                     start = repeat;
@@ -130,8 +130,10 @@ impl Program {
         }
     }
 
-    fn repeat(&mut self, next: u32, in_empty_loop: bool) -> u32 {
-        let counter = in_empty_loop.then(|| {
+    /// Adds a repetition whose body is set later. Only one that can be come by again without
+    /// progress while inside its body has to count.
+    fn repeat(&mut self, next: u32, counts: bool) -> u32 {
+        let counter = counts.then(|| {
             self.counters += 1;
             (self.counters - 1).min(MAX_COUNTERS)
         });
@@ -149,9 +151,9 @@ impl Program {
 /// for each counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Point {
+    state: u32,
     counts: u64,
     position: usize,
-    state: u32,
 }
 
 /// What is to be done with the outcome of the point last evaluated.

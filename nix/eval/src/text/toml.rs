@@ -6,6 +6,8 @@
 //! Always holds: that crate limits how deep values nest (80 levels of each kind), so the walk may
 //! recurse.
 
+use std::fmt::Write;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml_datetime::{Datetime, Offset};
@@ -61,7 +63,8 @@ pub fn parse_toml(
     timestamps: Timestamps,
     sink: &mut impl ValueSink,
 ) -> Result<(), TomlError> {
-    let text = std::str::from_utf8(text).map_err(|error| TomlError::Encoding(error.valid_up_to()))?;
+    let text =
+        std::str::from_utf8(text).map_err(|error| TomlError::Encoding(error.valid_up_to()))?;
     let document = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(text.len(), |span| span.start).min(text.len());
         let before = &text.as_bytes()[..at];
@@ -121,7 +124,7 @@ impl<S: ValueSink> Walk<'_, S> {
             DeValue::Datetime(value) => self.sink.timestamp(&timestamp_text(value)),
             DeValue::Array(values) => {
                 self.sink.begin_list();
-                for value in values.iter() {
+                for value in values {
                     self.value(value)?;
                 }
                 self.sink.end_list();
@@ -141,21 +144,21 @@ fn check_null_bytes(text: &str) -> Result<(), TomlError> {
 fn timestamp_text(value: &Datetime) -> String {
     let mut text = String::new();
     if let Some(date) = value.date {
-        text.push_str(&format!("{:04}-{:02}-{:02}", date.year, date.month, date.day));
+        _ = write!(text, "{:04}-{:02}-{:02}", date.year, date.month, date.day);
         if value.time.is_some() {
             text.push('T');
         }
     }
     if let Some(time) = value.time {
         let second = time.second.unwrap_or(0);
-        text.push_str(&format!("{:02}:{:02}:{second:02}", time.hour, time.minute));
+        _ = write!(text, "{:02}:{:02}:{second:02}", time.hour, time.minute);
         match time.nanosecond.unwrap_or(0) {
             0 => {}
             nanos if nanos % 1_000_000 == 0 => {
-                text.push_str(&format!(".{:03}", nanos / 1_000_000));
+                _ = write!(text, ".{:03}", nanos / 1_000_000);
             }
-            nanos if nanos % 1_000 == 0 => text.push_str(&format!(".{:06}", nanos / 1_000)),
-            nanos => text.push_str(&format!(".{nanos:09}")),
+            nanos if nanos % 1_000 == 0 => _ = write!(text, ".{:06}", nanos / 1_000),
+            nanos => _ = write!(text, ".{nanos:09}"),
         }
     }
     match value.offset {
@@ -164,7 +167,7 @@ fn timestamp_text(value: &Datetime) -> String {
         Some(Offset::Custom { minutes }) => {
             let sign = if minutes < 0 { '-' } else { '+' };
             let minutes = minutes.unsigned_abs();
-            text.push_str(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60));
+            _ = write!(text, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
         }
     }
     text
@@ -180,11 +183,20 @@ mod tests {
         for (text, expected) in [
             ("", "{ }"),
             ("b=1\na='x'", "{ a: 'x' b: 1 }"),
-            ("a=inf\nb=0x10\nc=1_000.5\nd=-0.0\ne=-inf", "{ a: inf b: 16 c: 1000.5 d: -0.0 e: -inf }"),
-            ("a=0o755\nb=0b11\nc=+99\nd=-17\ne=0xdead_beef", "{ a: 493 b: 3 c: 99 d: -17 e: 3735928559 }"),
+            (
+                "a=inf\nb=0x10\nc=1_000.5\nd=-0.0\ne=-inf",
+                "{ a: inf b: 16 c: 1000.5 d: -0.0 e: -inf }",
+            ),
+            (
+                "a=0o755\nb=0b11\nc=+99\nd=-17\ne=0xdead_beef",
+                "{ a: 493 b: 3 c: 99 d: -17 e: 3735928559 }",
+            ),
             ("a=5e+22\nb=6.626e-34\nc=1e6", "{ a: 5e22 b: 6.626e-34 c: 1000000.0 }"),
             ("[[x]]\ny=1\n[[x]]", "{ x: [ { y: 1 } { } ] }"),
-            ("a.b.c=true\n[a.d]\ne={f=[1,[2]]}", "{ a: { b: { c: true } d: { e: { f: [ 1 [ 2 ] ] } } } }"),
+            (
+                "a.b.c=true\n[a.d]\ne={f=[1,[2]]}",
+                "{ a: { b: { c: true } d: { e: { f: [ 1 [ 2 ] ] } } } }",
+            ),
             ("\"é x\"=\"\\u00e9\\n\"", "{ é x: 'é\n' }"),
             ("a=-9223372036854775808", "{ a: -9223372036854775808 }"),
         ] {
@@ -237,12 +249,13 @@ mod tests {
             "a=1 b=2",
             "[a]\n[a]",
             "a=\"x",
-            &format!("a={}", "[".repeat(100_000)),
-            &format!("a={}", "{a=".repeat(100_000)),
-            &format!("a{}=1", ".a".repeat(100_000)),
-            &format!("[a{}]", ".a".repeat(100_000)),
+            &format!("a={}", "[".repeat(20_000)),
+            &format!("a={}", "{a=".repeat(20_000)),
+            &format!("a{}=1", ".a".repeat(20_000)),
+            &format!("[a{}]", ".a".repeat(20_000)),
         ] {
-            let result = parse_toml(text.as_bytes(), Timestamps::Reject, &mut Transcript::default());
+            let result =
+                parse_toml(text.as_bytes(), Timestamps::Reject, &mut Transcript::default());
             assert!(matches!(result, Err(TomlError::Syntax { .. })), "{result:?}");
         }
         let result = parse_toml(b"a='\xff'", Timestamps::Reject, &mut Transcript::default());
