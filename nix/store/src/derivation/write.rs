@@ -192,31 +192,54 @@ fn write_string(text: &mut Vec<u8>, string: &[u8]) {
     text.push(b'"');
     // Most blocks have nothing to escape; the test for a whole block compiles to a few vector
     // instructions.
-    let (blocks, rest) = string.as_chunks::<32>();
+    let (blocks, rest) = string.as_chunks::<BLOCK>();
     for block in blocks {
-        if block.iter().fold(0, |any, &c| any | needs_escape(c)) != 0 {
-            write_escaped(text, block);
-        } else {
+        if block.iter().fold(0, |any, &c| any | needs_escape(c)) == 0 {
             text.extend_from_slice(block);
+        } else {
+            write_escaped(text, block);
         }
     }
     write_escaped(text, rest);
     text.push(b'"');
 }
 
+const BLOCK: usize = 32;
+
 /// Returns 1 or 0. Numbers, since comparing without branches is what makes vectors possible.
-fn needs_escape(c: u8) -> u8 {
-    [b'"', b'\\', b'\n', b'\r', b'\t'].iter().fold(0, |any, &special| any | u8::from(c == special))
+const fn needs_escape(c: u8) -> u8 {
+    (c == b'"') as u8
+        | (c == b'\\') as u8
+        | (c == b'\n') as u8
+        | (c == b'\r') as u8
+        | (c == b'\t') as u8
 }
 
+/// Writes at most a block, escaped. Where escapes lie cannot be predicted, so nothing branches on it:
+/// the buffer is full of backslashes beforehand, and an escape leaves one of them standing.
 fn write_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
+    let mut escaped = [b'\\'; 2 * BLOCK];
+    let mut len = 0;
     for &c in bytes {
-        match c {
-            b'"' | b'\\' => text.extend_from_slice(&[b'\\', c]),
-            b'\n' => text.extend_from_slice(b"\\n"),
-            b'\r' => text.extend_from_slice(b"\\r"),
-            b'\t' => text.extend_from_slice(b"\\t"),
-            _ => text.push(c),
-        }
+        let at = len + usize::from(needs_escape(c));
+        escaped[at] = ESCAPED[usize::from(c)];
+        len = at + 1;
     }
+    text.extend_from_slice(&escaped[..len]);
 }
+
+/// What is written for each byte, after the backslash if there is one.
+const ESCAPED: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut c = 0;
+    while c < 256 {
+        table[c] = match c as u8 {
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            other => other,
+        };
+        c += 1;
+    }
+    table
+};
