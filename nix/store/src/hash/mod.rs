@@ -1,7 +1,7 @@
 //! Hash values, and the digest functions that make them.
 //!
-//! A [`Hash`] always has exactly as many bytes as its algorithm gives. How hashes are written and
-//! read is in [`text`](self::parse_any) below; this file knows only bytes.
+//! A [`struct@Hash`] always has exactly as many bytes as its algorithm gives. How hashes are written and
+//! read is in `text.rs`; this file knows only bytes.
 
 mod text;
 
