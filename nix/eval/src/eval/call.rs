@@ -210,6 +210,10 @@ impl Cx<'_> {
 #[cold]
 #[inline(never)]
 fn primop_frame(error: Error, primop: &PrimOp, pos: Pos) -> Error {
+    // Its whole point is to add a frame of its own.
+    if primop.name == "addErrorContext" {
+        return error;
+    }
     error.frame(pos, format!("while calling the '{}' builtin", primop.name))
 }
 
