@@ -206,11 +206,11 @@ fn a_circle_through_a_join_is_broken_where_a_cell_can_be_given_up() {
             runtime.run(|task| {
                 task.scope(|scope| {
                     if other_is_earlier {
-                        scope.spawn(task, Priority::Normal, &other);
+                        scope.spawn(task, Priority::Normal, other);
                     }
-                    scope.spawn(task, Priority::Normal, &owner);
+                    scope.spawn(task, Priority::Normal, owner);
                     if !other_is_earlier {
-                        scope.spawn(task, Priority::Normal, &other);
+                        scope.spawn(task, Priority::Normal, other);
                     }
                 });
             });

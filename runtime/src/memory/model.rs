@@ -20,3 +20,11 @@ pub(crate) mod atomic {
 pub(crate) mod thread {
     pub(crate) use std::thread::{Thread, current, park, yield_now};
 }
+
+/// Runs a model in all interleavings with up to three preemptions, which keeps it to seconds.
+#[cfg(all(test, raddle_loom))]
+pub(crate) fn explore(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(model);
+}

@@ -219,6 +219,8 @@ mod models {
     use loom::sync::Arc;
     use loom::thread;
 
+    use crate::memory::model::explore as model;
+
     fn steal(deque: &Deque) -> Option<u32> {
         match deque.steal() {
             Steal::Item(item) => Some(item),
@@ -230,7 +232,7 @@ mod models {
     /// while the thief reads it.
     #[test]
     fn every_item_is_taken_once() {
-        loom::model(|| {
+        model(|| {
             let deque = Arc::new(Deque::new());
             deque.push(1);
             deque.push(2);
@@ -250,7 +252,7 @@ mod models {
 
     #[test]
     fn two_thieves_and_the_owner_share_one_item() {
-        loom::model(|| {
+        model(|| {
             let deque = Arc::new(Deque::new());
             deque.push(1);
             let thieves = [0, 1].map(|_| {

@@ -281,6 +281,8 @@ mod models {
     use loom::sync::atomic::AtomicU32;
     use loom::thread;
 
+    use crate::memory::model::explore as model;
+
     /// Waits until `work` has something, the way a worker does, and takes one.
     fn consume(events: &EventCount, waiter: usize, work: &AtomicU32) {
         let take = || work.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| n.checked_sub(1));
@@ -305,7 +307,7 @@ mod models {
     /// A lost wake-up shows as a deadlock of the model.
     #[test]
     fn one_waiter_gets_what_arrives() {
-        loom::model(|| {
+        model(|| {
             let shared = Arc::new((EventCount::new(1), AtomicU32::new(0)));
             let consumer = thread::spawn({
                 let shared = Arc::clone(&shared);
@@ -320,7 +322,7 @@ mod models {
 
     #[test]
     fn a_producer_may_look_before_it_notifies() {
-        loom::model(|| {
+        model(|| {
             let shared = Arc::new((EventCount::new(1), AtomicU32::new(0)));
             let consumer = thread::spawn({
                 let shared = Arc::clone(&shared);
@@ -337,14 +339,12 @@ mod models {
 
     #[test]
     fn two_notifiers_claim_a_waiter_once() {
-        loom::model(|| {
+        model(|| {
             let shared = Arc::new((EventCount::new(1), AtomicU32::new(0)));
-            let notifier = thread::spawn({
+            // The consumer waits for nothing else: loom does not allow a late `unpark` there.
+            let consumer = thread::spawn({
                 let shared = Arc::clone(&shared);
-                move || {
-                    shared.1.store(1, Ordering::Relaxed);
-                    shared.0.notify(0);
-                }
+                move || consume(&shared.0, 0, &shared.1)
             });
             let other = thread::spawn({
                 let shared = Arc::clone(&shared);
@@ -352,8 +352,9 @@ mod models {
                     shared.0.notify_any();
                 }
             });
-            consume(&shared.0, 0, &shared.1);
-            notifier.join().unwrap();
+            shared.1.store(1, Ordering::Relaxed);
+            shared.0.notify(0);
+            consumer.join().unwrap();
             other.join().unwrap();
             check_counts(&shared.0, 1);
         });
