@@ -31,7 +31,7 @@ impl Cx<'_> {
                     }
                 }
                 Element::Opaque(path) | Element::DrvDeep(path) => {
-                    if !self.is_valid(path)? {
+                    if !self.is_valid(path) {
                         return Err(other(format!("path '{path}' is not valid")));
                     }
                 }

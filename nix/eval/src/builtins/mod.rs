@@ -11,8 +11,10 @@ mod context;
 mod control;
 mod data;
 mod derivation;
+mod fetch;
 mod file_system;
 mod files;
+mod flake_ref;
 mod hash;
 mod json;
 mod lists;
@@ -44,7 +46,9 @@ const TABLES: &[&[PrimOp]] = &[
     context::PRIMOPS,
     control::PRIMOPS,
     derivation::PRIMOPS,
+    fetch::PRIMOPS,
     files::PRIMOPS,
+    flake_ref::PRIMOPS,
     hash::PRIMOPS,
     json::PRIMOPS,
     lists::PRIMOPS,

@@ -61,13 +61,14 @@ pub(super) enum Object {
 
 /// Why a value was not made.
 enum Failure {
-    Wait(Wait),
+    /// Waiting for whoever makes it would never end.
+    Circle,
     Error(Error),
 }
 
 impl From<Wait> for Failure {
-    fn from(wait: Wait) -> Failure {
-        Failure::Wait(wait)
+    fn from(_: Wait) -> Failure {
+        Failure::Circle
     }
 }
 
@@ -81,7 +82,7 @@ impl Cx<'_> {
         match copied {
             Ok(copied) => Ok(*copied),
             Err(Failure::Error(error)) => Err(error.at(pos)),
-            Err(Failure::Wait(_)) => Err(Error::abandoned()),
+            Err(Failure::Circle) => Err(Error::abandoned()),
         }
     }
 
@@ -116,12 +117,13 @@ impl Cx<'_> {
             || store.derivations.get(object.as_bytes()).is_some()
     }
 
-    /// Returns whether a store object exists or could.
-    pub(super) fn is_valid(&self, path: &StorePath) -> Result<bool> {
-        Ok(self.is_made_here(path.as_bytes()) || self.on_disk_exists(path))
+    /// Returns whether a store object exists, or was named by this evaluation.
+    pub(super) fn is_valid(&self, path: &StorePath) -> bool {
+        self.is_made_here(path.as_bytes()) || self.is_in_store(path)
     }
 
-    fn on_disk_exists(&self, path: &StorePath) -> bool {
+    /// Returns whether a store object lies on the disk.
+    pub(super) fn is_in_store(&self, path: &StorePath) -> bool {
         std::fs::symlink_metadata(path.as_str()).is_ok()
     }
 
@@ -217,7 +219,7 @@ impl Cx<'_> {
                 None => None,
                 Some(hash) => {
                     let path = self.fixed_path(name, method, &hash)?;
-                    if self.on_disk_exists(&path) {
+                    if self.is_in_store(&path) {
                         return Ok(self.store_path_string(&path).into());
                     }
                     Some(path)
