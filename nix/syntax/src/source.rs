@@ -255,3 +255,47 @@ impl std::fmt::Display for Location {
         write!(f, "{}:{}:{}", self.name(), self.line, self.column)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_come_back_as_line_and_column() {
+        let first = Source::add(Origin::String, b"a\nb\r\nc\rd\n".to_vec()).unwrap();
+        let empty = Source::add(Origin::File("/x/y.nix".into()), Vec::new()).unwrap();
+        let places: Vec<_> = (0..=first.text().len())
+            .map(|offset| first.pos(offset).locate().unwrap())
+            .map(|place| (place.line, place.column))
+            .collect();
+        let expected =
+            [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1), (4, 2), (5, 1)];
+        assert_eq!(places, expected);
+        assert_eq!(empty.pos(0).locate().unwrap().to_string(), "/x/y.nix:1:1");
+        assert_eq!(empty.offset(first.pos(0)), None);
+        assert_eq!(first.offset(first.pos(3)), Some(3));
+        assert!(Pos::NONE.locate().is_none());
+        assert_eq!(Pos::from_index(first.pos(2).index()), first.pos(2));
+    }
+
+    #[test]
+    fn lines_around() {
+        let source = Source::add(Origin::Stdin, b"one\r\ntwo\n".to_vec()).unwrap();
+        let lines = source.pos(5).locate().unwrap().lines();
+        let expected = Lines { previous: Some(b"one"), current: b"two", next: Some(b"") };
+        assert_eq!(lines, expected);
+        let place = source.pos(7).locate().unwrap();
+        assert_eq!(
+            place.snippet(),
+            "at «stdin»:2:3:\n     1| one\n     2| two\n      |   ^\n     3|"
+        );
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let text = [&b"x".repeat(1 << 20)[..], b"\n)"].concat();
+        let source = Source::add(Origin::String, text).unwrap();
+        assert!(source.pos(1 << 19).locate().unwrap().snippet().len() < 5000);
+        assert!(source.pos((1 << 20) + 1).locate().unwrap().snippet().ends_with("| )\n      | ^"));
+    }
+}

@@ -113,8 +113,11 @@ fn long_but_flat() {
         format!("f {}", repeat("a ")),
         format!("a{}", repeat(".a")),
         format!("a.a{}", repeat("+a.a")[..1000].trim_end_matches(['+', '.'])),
-        format!("{{ {} }}", (0..50_000).map(|n| format!("a{n}.b = 1;")).collect::<String>()),
-        format!("{{ {} }}: 1", (0..50_000).map(|n| format!("a{n},")).collect::<String>()),
+        format!(
+            "{{ {} }}",
+            (0..50_000).map(|n| format!("a{n}.b = 1;")).collect::<Vec<_>>().concat()
+        ),
+        format!("{{ {} }}: 1", (0..50_000).map(|n| format!("a{n},")).collect::<Vec<_>>().concat()),
         format!("\"{}\"", repeat("${a}$$")),
         format!("''{}''", repeat("${a}\n  b\n")),
         format!("1{}", repeat(" /* x **/ # y\n")),
@@ -126,8 +129,8 @@ fn long_but_flat() {
         exercise(text.into_bytes()).unwrap();
     }
     for text in [
-        "<a", "a.", "a+", "/*", "/* ", "1.", "~/", "''", "\"$", "{a,", "a/", "//", "x@",
-        "\u{e9}", "\0",
+        "<a", "a.", "a+", "/*", "/* ", "1.", "~/", "''", "\"$", "{a,", "a/", "//", "x@", "\u{e9}",
+        "\0",
     ] {
         assert!(exercise(repeat(text).into_bytes()).is_err(), "{text}");
     }
@@ -159,7 +162,7 @@ fn mutations() {
     let mut accepted = 0;
     for _ in 0..6000 {
         let mut text = SEEDS[random(SEEDS.len())].as_bytes().to_vec();
-        for _ in 0..1 + random(4) {
+        for _ in 0..=random(4) {
             let at = random(text.len() + 1);
             let end = (at + random(6)).min(text.len());
             match random(6) {

@@ -48,7 +48,7 @@ pub(super) enum Value<'a> {
     Nested(Box<SetBuilder<'a>>),
 }
 
-impl<'a> SetBuilder<'a> {
+impl SetBuilder<'_> {
     fn find(&mut self, name: Symbol) -> Option<usize> {
         if self.entries.len() <= FEW {
             return self.entries.iter().position(|entry| entry.name == name);
@@ -61,6 +61,7 @@ impl<'a> SetBuilder<'a> {
 }
 
 impl<'a> Parser<'a, '_> {
+    #[expect(clippy::unnecessary_box_returns, reason = "a builder is too big to move around")]
     pub(super) fn new_set(&mut self, pos: Pos, recursive: bool) -> Box<SetBuilder<'a>> {
         if let Some(mut set) = self.spare.pop() {
             (set.pos, set.recursive, set.height) = (pos, recursive, 0);
@@ -95,7 +96,8 @@ impl<'a> Parser<'a, '_> {
                 AttrName::Static(name, _) => self.open(set, base, index, name, pos)?,
                 AttrName::Dynamic(name) => {
                     let value = self.chain(index + 1, pos, value, doc)?;
-                    return Ok(set.push_dynamic(name, pos, value));
+                    set.push_dynamic(name, pos, value);
+                    return Ok(());
                 }
             };
         }
@@ -103,7 +105,8 @@ impl<'a> Parser<'a, '_> {
             AttrName::Static(name, _) => self.insert(set, base, Entry { name, pos, doc, value }),
             AttrName::Dynamic(name) => {
                 let Value::Tree(tree) = value else { unreachable!("only names are inherited") };
-                Ok(set.push_dynamic(name, pos, tree))
+                set.push_dynamic(name, pos, tree);
+                Ok(())
             }
         }
     }

@@ -97,7 +97,8 @@ impl<'a> Parser<'a, '_> {
         if self.has_nul {
             self.no_nul(start, literal)?;
         }
-        if !escaped && !(self.has_cr && memchr(b'\r', literal).is_some()) {
+        let translate = escaped || self.has_cr && memchr(b'\r', literal).is_some();
+        if !translate {
             return Ok(literal);
         }
         self.bytes.clear();
@@ -159,7 +160,7 @@ impl<'a> Parser<'a, '_> {
                 // `$` or a lone quote takes the next byte with it.
                 (b'$', Some(b'\''), _) | (b'\'', Some(b'$'), _) => at += 1,
                 (b'$', Some(_), _) => at += 2,
-                (b'$', None, _) | (_, None, _) => at += 1,
+                (_, None, _) => at += 1,
                 (_, Some(b'\''), Some(b'\'')) => {
                     // `'''` stands for two quotes: the last two.
                     self.push_text(start, at)?;

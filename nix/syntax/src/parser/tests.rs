@@ -418,7 +418,8 @@ fn sets() {
 
 #[test]
 fn many_attributes() {
-    let mut text: String = (0..1000).map(|n| format!("a{n}.b = {n}; a{n}.c = {n};\n")).collect();
+    let lines = (0..1000).map(|n| format!("a{n}.b = {n}; a{n}.c = {n};\n"));
+    let mut text = lines.collect::<Vec<_>>().concat();
     let parsed = parse_bytes(format!("{{ {text} }}").as_bytes(), &PIPES).unwrap();
     assert!(parsed.contains("a999 = { b = 999; c = 999; };"));
     text.push_str("a500 = 1;");

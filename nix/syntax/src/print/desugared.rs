@@ -338,9 +338,9 @@ fn general(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trim = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let trim = |text: &str| {
+        let text = if text.contains('.') { text.trim_end_matches('0') } else { text };
+        text.trim_end_matches('.').to_owned()
     };
     if (-4..6).contains(&exponent) {
         return trim(&format!("{value:.*}", (5 - exponent) as usize));
