@@ -108,6 +108,8 @@ pub struct Select {
 pub struct HasAttr {
     /// The set.
     pub base: Code,
+    /// Where the set is.
+    pub pos: Pos,
     /// At least one component.
     pub path: &'static [Name],
 }
@@ -261,7 +263,7 @@ pub struct Assert {
 pub struct Unary {
     /// The operand.
     pub operand: Code,
-    /// Where it is.
+    /// Where the operand is.
     pub pos: Pos,
 }
 
@@ -307,6 +309,10 @@ pub struct Binary {
     pub lhs: Code,
     /// Right operand.
     pub rhs: Code,
+    /// Where the left operand is.
+    pub lhs_pos: Pos,
+    /// Where the right operand is.
+    pub rhs_pos: Pos,
     /// Where the operator is.
     pub pos: Pos,
 }

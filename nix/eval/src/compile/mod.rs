@@ -162,11 +162,13 @@ impl Compiler<'_> {
                 self.select(base, path, default, pos)
             }
             ExprKind::HasAttr(base, path) => {
+                let pos = base.pos;
                 let base = self.expr(base)?;
                 let path = self.attr_path(path)?;
-                Code::HasAttr(self.alloc(HasAttr { base, path }))
+                Code::HasAttr(self.alloc(HasAttr { base, pos, path }))
             }
             ExprKind::Not(operand) => {
+                let pos = operand.pos;
                 let operand = self.expr(operand)?;
                 Code::Not(self.alloc(Unary { operand, pos }))
             }
@@ -411,7 +413,9 @@ impl Compiler<'_> {
         pos: Pos,
     ) -> Result<Code> {
         if self.is_global(global) {
-            return Ok(Code::Binary(self.alloc(Binary { op, lhs, rhs, pos })));
+            // Errors of operands are those of a call: their own positions are not shown.
+            let binary = Binary { op, lhs, rhs, lhs_pos: pos, rhs_pos: pos, pos };
+            return Ok(Code::Binary(self.alloc(binary)));
         }
         let function = self.variable(global, pos)?;
         let swapped = matches!(op, Op::Greater | Op::LessEq);
@@ -434,6 +438,7 @@ impl Compiler<'_> {
             let args = self.slice(&args);
             return Ok(Code::Call(self.alloc(Call { function, args, pos })));
         }
+        let (lhs_pos, rhs_pos) = (lhs.pos, rhs.pos);
         let (lhs, rhs) = (self.expr(lhs)?, self.expr(rhs)?);
         let op = match op {
             BinaryOp::Sub => return self.arithmetic(Op::Sub, sym::SUB, lhs, rhs, pos),
@@ -460,24 +465,33 @@ impl Compiler<'_> {
                 unreachable!("handled above")
             }
         };
-        Ok(Code::Binary(self.alloc(Binary { op, lhs, rhs, pos })))
+        Ok(Code::Binary(self.alloc(Binary { op, lhs, rhs, lhs_pos, rhs_pos, pos })))
     }
 
     /// Flattens `a + b + c`: one pass over the parts instead of one string per operator.
     fn add(&mut self, lhs: &Expr<'_>, rhs: &Expr<'_>, pos: Pos) -> Result<Code> {
-        let mut reversed = vec![(rhs, pos)];
+        let mut reversed = vec![rhs];
         let mut first = lhs;
         while let ExprKind::Binary(BinaryOp::Add, left, right) = first.kind {
-            reversed.push((right, first.pos));
+            reversed.push(right);
             first = left;
         }
-        let mut parts = vec![(self.expr(first)?, first.pos)];
-        for (expr, pos) in reversed.into_iter().rev() {
-            parts.push((self.expr(expr)?, pos));
+        let mut parts = vec![(self.expr(first)?, start(first))];
+        for expr in reversed.into_iter().rev() {
+            parts.push((self.expr(expr)?, start(expr)));
         }
         let parts = self.slice(&parts);
         Ok(Code::Add(self.alloc(Concat { parts, pos })))
     }
+}
+
+/// Returns where the text of an expression begins, but for parentheses.
+fn start(expr: &Expr<'_>) -> Pos {
+    let mut first = expr;
+    while let ExprKind::Binary(_, inner, _) | ExprKind::HasAttr(inner, _) = first.kind {
+        first = inner;
+    }
+    first.pos
 }
 
 /// Makes sure that a variable of the frame being filled is not read while it is.

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use raddle_nix_syntax::Pos;
+
 use super::{Cx, Result, Trace};
 use crate::value::{Value, View};
 
@@ -17,19 +19,19 @@ impl Cx<'_> {
         let value = self.force(value)?;
         match value.view() {
             View::Attrs(attrs) if seen.insert(value.0) => {
-                self.check_stack()?;
                 for attr in attrs.sorted(self.heap()) {
-                    self.force_deep_unseen(attr.value(), seen).trace(attr.pos, || {
+                    let forced =
+                        self.nested(attr.pos, || self.force_deep_unseen(attr.value(), seen));
+                    forced.trace(attr.pos, || {
                         let name = String::from_utf8_lossy(attr.name.as_bytes());
                         format!("while evaluating the attribute '{name}'")
                     })?;
                 }
             }
             View::List(list) if seen.insert(value.0) => {
-                self.check_stack()?;
                 for (i, element) in list.iter().enumerate() {
-                    self.force_deep_unseen(element, seen)
-                        .trace(raddle_nix_syntax::Pos::NONE, || {
+                    self.nested(Pos::NONE, || self.force_deep_unseen(element, seen))
+                        .trace(Pos::NONE, || {
                             format!("while evaluating list element at index {i}")
                         })?;
                 }

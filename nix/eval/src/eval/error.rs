@@ -124,14 +124,13 @@ impl Error {
         Error(Box::leak(Box::new(Node::Frame(frame, self))))
     }
 
-    /// Gives the cause a position if it has none and no frames yet.
+    /// Gives an infinite recursion a position as long as it has no frames: where the thunk that
+    /// needs itself leads into the cycle.
     #[cold]
     #[must_use]
     pub(crate) fn at(self, pos: Pos) -> Error {
         match self.0 {
-            Node::Cause(cause)
-                if cause.pos == Pos::NONE && cause.kind == ErrorKind::InfiniteRecursion =>
-            {
+            Node::Cause(cause) if cause.kind == ErrorKind::InfiniteRecursion => {
                 Error::with_hint(cause.kind, pos, cause.message.clone(), cause.hint.clone())
             }
             _ => self,

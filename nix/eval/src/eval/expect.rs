@@ -187,7 +187,7 @@ impl Cx<'_> {
             let message = format!("assertion '{}' failed", assert.text);
             Error::new(ErrorKind::Assertion, assert.pos, message)
         };
-        if let Code::Binary(Binary { op: Op::Eq, lhs, rhs, pos }) = &assert.condition
+        if let Code::Binary(Binary { op: Op::Eq, lhs, rhs, pos, .. }) = &assert.condition
             && let (Ok(a), Ok(b)) = (self.eval(lhs, env), self.eval(rhs, env))
             && let Err(difference) = self.explain_difference(a, b, *pos)
         {

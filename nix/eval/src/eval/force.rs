@@ -47,7 +47,10 @@ impl Cx<'_> {
                         return self.run(thunk, header, work);
                     }
                 }
-                State::Busy(owner) if owner == self.id => return Err(infinite_recursion()),
+                State::Busy(owner) if owner == self.id => {
+                    self.recursive.set(thunk.key());
+                    return Err(infinite_recursion());
+                }
                 State::Busy(owner) => self.wait(thunk, owner)?,
                 State::DoneEffects(value) => {
                     self.note_effects_of(thunk);
@@ -83,10 +86,27 @@ impl Cx<'_> {
             Err(error) if error.is_lasting() => Outcome::Failed(error),
             Err(_) => Outcome::Restored(claimed),
         };
+        let result = match result {
+            Err(error) if error.kind() == ErrorKind::InfiniteRecursion => {
+                Err(self.entering(thunk, error))
+            }
+            result => result,
+        };
         if thunk.finish(outcome, claimed, self.alone) {
             self.task.wake_cell(thunk.key());
         }
         result
+    }
+
+    /// Marks where the cycle of an infinite recursion begins: at the thunk that needed itself.
+    #[cold]
+    #[inline(never)]
+    fn entering(&self, thunk: Thunk, error: Error) -> Error {
+        if self.recursive.get() != thunk.key() {
+            return error;
+        }
+        self.recursive.set(0);
+        error.frame(Pos::NONE, "entering the infinite recursion")
     }
 
     #[cold]

@@ -57,6 +57,8 @@ pub struct Cx<'e> {
     max_depth: u32,
     /// The task that this one abandoned its evaluation for.
     gave_way_to: Cell<Option<raddle::TaskId>>,
+    /// The thunk that was last found to need itself.
+    recursive: Cell<usize>,
     effects: effects::Log,
 }
 
@@ -73,6 +75,7 @@ impl<'e> Cx<'e> {
             depth: Cell::new(0),
             max_depth: evaluator.settings.max_call_depth,
             gave_way_to: Cell::new(None),
+            recursive: Cell::new(0),
             effects: effects::Log::new(direct),
         }
     }
@@ -187,7 +190,7 @@ impl<'e> Cx<'e> {
             Code::HasAttr(code) => self.has_attr(code, env),
             Code::Not(not) => {
                 let operand = self.eval(&not.operand, env);
-                let text = "in the argument of the not operator";
+                let text = "in the argument of '!'";
                 Ok(Value::bool(!self.expect_condition(operand, not.pos, text)?))
             }
             Code::Binary(binary) => self.binary(binary, env),
@@ -233,34 +236,32 @@ impl<'e> Cx<'e> {
     }
 
     fn binary(&self, binary: &'static Binary, env: Env) -> Result<Value> {
-        let Binary { op, lhs, rhs, pos } = binary;
-        let operand = |code, text| self.expect_condition(self.eval(code, env), *pos, text);
+        let Binary { op, lhs, rhs, lhs_pos, rhs_pos, pos } = binary;
+        let left = |text| self.expect_condition(self.eval(lhs, env), *lhs_pos, text);
+        let right = |text| self.expect_condition(self.eval(rhs, env), *rhs_pos, text);
         Ok(Value::bool(match op {
             Op::And => {
-                operand(lhs, "in the left operand of the AND (&&) operator")?
-                    && operand(rhs, "in the right operand of the AND (&&) operator")?
+                left("in the left operand of '&&'")? && right("in the right operand of '&&'")?
             }
             Op::Or => {
-                operand(lhs, "in the left operand of the OR (||) operator")?
-                    || operand(rhs, "in the right operand of the OR (||) operator")?
+                left("in the left operand of '||'")? || right("in the right operand of '||'")?
             }
             Op::Implies => {
-                !operand(lhs, "in the left operand of the IMPL (->) operator")?
-                    || operand(rhs, "in the right operand of the IMPL (->) operator")?
+                !left("in the left operand of '->'")? || right("in the right operand of '->'")?
             }
             Op::Eq | Op::NotEq => {
-                let (a, b) = (self.eval(lhs, env)?, self.eval(rhs, env)?);
-                let equal = self
-                    .equal_direct(a, b, *pos)
-                    .trace(*pos, || "while testing two values for equality".to_owned())?;
-                equal == (*op == Op::Eq)
+                let sign = if *op == Op::Eq { "==" } else { "!=" };
+                let a = self
+                    .eval(lhs, env)
+                    .trace(*lhs_pos, || format!("in the left operand of '{sign}'"))?;
+                let b = self
+                    .eval(rhs, env)
+                    .trace(*rhs_pos, || format!("in the right operand of '{sign}'"))?;
+                self.equal_direct(a, b, *pos)? == (*op == Op::Eq)
             }
             Op::Update => return self.update_code(binary, env),
             Op::Concat => return self.concat_code(binary, env),
-            _ => {
-                let (a, b) = (self.eval(lhs, env)?, self.eval(rhs, env)?);
-                return self.arithmetic(*op, a, b, *pos);
-            }
+            _ => return self.arithmetic_code(binary, env),
         }))
     }
 

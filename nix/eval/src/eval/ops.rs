@@ -11,7 +11,7 @@ use crate::compile::Code;
 use crate::compile::code::{Binary, Op};
 use crate::print;
 use crate::value::env::Env;
-use crate::value::{Attrs, List, Value, View};
+use crate::value::{Attrs, List, Type, Value, View};
 
 impl Cx<'_> {
     /// Compares two operands of `==`: functions are never equal.
@@ -48,11 +48,8 @@ impl Cx<'_> {
             return Ok(false);
         }
         self.check_stack()?;
-        for (i, (a, b)) in x.iter().zip(y.iter()).enumerate() {
-            let equal = self
-                .equal_members(a, b, pos)
-                .trace(pos, || format!("while comparing the elements of two lists at index {i}"))?;
-            if !equal {
+        for (a, b) in x.iter().zip(y.iter()) {
+            if !self.equal_members(a, b, pos)? {
                 return Ok(false);
             }
         }
@@ -76,11 +73,7 @@ impl Cx<'_> {
             return Ok(false);
         }
         for (a, b) in xs.iter().zip(&ys) {
-            let equal = self.equal_members(a.value(), b.value(), pos).trace(a.pos, || {
-                let name = String::from_utf8_lossy(a.name.as_bytes());
-                format!("while comparing the attribute '{name}'")
-            })?;
-            if !equal {
+            if !self.equal_members(a.value(), b.value(), pos)? {
                 return Ok(false);
             }
         }
@@ -133,6 +126,21 @@ impl Cx<'_> {
                 .trace(pos, || "while comparing two list elements".to_owned());
         }
         Ok(x.len().cmp(&y.len()))
+    }
+
+    /// Evaluates `-`, `*`, `/` or an order, as a call of the built-in that it stands for.
+    pub(super) fn arithmetic_code(&self, binary: &'static Binary, env: Env) -> Result<Value> {
+        let Binary { op, lhs, rhs, pos, .. } = binary;
+        // `a > b` is `b < a`, and the first argument is evaluated first.
+        let operands = if matches!(op, Op::Greater | Op::LessEq) {
+            self.eval(rhs, env).and_then(|b| Ok((self.eval(lhs, env)?, b)))
+        } else {
+            self.eval(lhs, env).and_then(|a| Ok((a, self.eval(rhs, env)?)))
+        };
+        match operands.and_then(|(a, b)| self.arithmetic(*op, a, b, Pos::NONE)) {
+            Ok(value) => Ok(value),
+            Err(error) => Err(call_frames(error, *op, *pos)),
+        }
     }
 
     /// Computes `-`, `*`, `/` and the four orders.
@@ -203,13 +211,13 @@ impl Cx<'_> {
     }
 
     pub(super) fn update_code(&self, binary: &'static Binary, env: Env) -> Result<Value> {
-        let Binary { lhs, rhs, pos, .. } = binary;
-        let text = || "in the left operand of the update (//) operator".to_owned();
-        let a = self.eval(lhs, env).trace(*pos, text)?;
-        let a = self.expect_attrs(a, *pos, text)?;
-        let text = || "in the right operand of the update (//) operator".to_owned();
-        let b = self.eval(rhs, env).trace(*pos, text)?;
-        let b = self.expect_attrs(b, *pos, text)?;
+        let Binary { lhs, rhs, lhs_pos, rhs_pos, .. } = binary;
+        let text = || "in the left operand of '//'".to_owned();
+        let a = self.eval(lhs, env).trace(*lhs_pos, text)?;
+        let a = self.expect_attrs(a, *lhs_pos, text)?;
+        let text = || "in the right operand of '//'".to_owned();
+        let b = self.eval(rhs, env).trace(*rhs_pos, text)?;
+        let b = self.expect_attrs(b, *rhs_pos, text)?;
         Ok(self.update(a, b).into())
     }
 
@@ -226,11 +234,17 @@ impl Cx<'_> {
         let mut lists: SmallVec<[List; 4]> = SmallVec::new();
         let mut node = binary;
         loop {
-            lists.push(self.concat_operand(&node.lhs, env, node.pos)?);
+            let operand = self
+                .eval(&node.lhs, env)
+                .trace(node.lhs_pos, || "in the left operand of '++'".to_owned())?;
+            lists.push(self.concat_operand(operand, node.pos)?);
             match &node.rhs {
                 Code::Binary(next) if next.op == Op::Concat => node = next,
                 last => {
-                    lists.push(self.concat_operand(last, env, node.pos)?);
+                    let operand = self
+                        .eval(last, env)
+                        .trace(node.rhs_pos, || "in the right operand of '++'".to_owned())?;
+                    lists.push(self.concat_operand(operand, node.pos)?);
                     break;
                 }
             }
@@ -239,9 +253,14 @@ impl Cx<'_> {
         Ok(self.concat_lists(&lists))
     }
 
-    fn concat_operand(&self, code: &'static Code, env: Env, pos: Pos) -> Result<List> {
-        let value = self.eval(code, env)?;
-        self.force_list(value, pos, "while evaluating one of the elements to concatenate")
+    fn concat_operand(&self, value: Value, pos: Pos) -> Result<List> {
+        match value.view() {
+            View::List(list) => Ok(list),
+            _ => {
+                let error = self.type_error(Type::List, value, Pos::NONE);
+                Err(error.frame(pos, "while evaluating one of the elements to concatenate"))
+            }
+        }
     }
 
     /// Returns the concatenation of lists.
@@ -255,48 +274,102 @@ impl Cx<'_> {
     }
 }
 
+/// Adds the frames of the calls that an operator stands for.
+#[cold]
+fn call_frames(error: Error, op: Op, pos: Pos) -> Error {
+    let name = match op {
+        Op::Sub => "sub",
+        Op::Mul => "mul",
+        Op::Div => "div",
+        _ => "lessThan",
+    };
+    let error = error.frame(pos, format!("while calling the '{name}' builtin"));
+    match op {
+        Op::LessEq | Op::GreaterEq => error.frame(pos, "in the argument of '!'"),
+        _ => error,
+    }
+}
+
 impl Cx<'_> {
     /// Returns an error that says where two values differ, if they do.
     pub(super) fn explain_difference(&self, a: Value, b: Value, pos: Pos) -> Result<()> {
-        if self.equal_members(a, b, pos)? {
+        self.difference(a, b, pos, false)
+    }
+
+    fn difference(&self, a: Value, b: Value, pos: Pos, members: bool) -> Result<()> {
+        let (a, b) = (self.force(a)?, self.force(b)?);
+        if self.equal(a, b, pos, members)? {
             return Ok(());
         }
-        let fail = |message: String| Err(Error::new(ErrorKind::Assertion, pos, message));
-        match (self.force(a)?.view(), self.force(b)?.view()) {
-            (View::List(x), View::List(y)) if x.len() == y.len() => {
-                for (i, (a, b)) in x.iter().zip(y.iter()).enumerate() {
-                    self.explain_difference(a, b, pos)
+        self.check_stack()?;
+        let (x, y) = (print::short(a), print::short(b));
+        let message = match (a.view(), b.view()) {
+            (View::Str(_), View::Str(_)) => format!("string '{x}' is not equal to string '{y}'"),
+            (View::Path(_), View::Path(_)) => format!("path '{x}' is not equal to path '{y}'"),
+            (View::Int(_) | View::Float(_), View::Int(_) | View::Float(_)) => format!(
+                "{} with value '{x}' is not equal to {} with value '{y}'",
+                show_type(a),
+                show_type(b)
+            ),
+            (View::Bool(_), View::Bool(_)) => {
+                format!("boolean '{x}' is not equal to boolean '{y}'")
+            }
+            (View::Function(_), View::Function(_)) => {
+                "distinct functions and immediate comparisons of identical functions compare as unequal".to_owned()
+            }
+            (View::List(l), View::List(r)) if l.len() != r.len() => format!(
+                "list of size '{}' is not equal to list of size '{}', left hand side is '{x}', right hand side is '{y}'",
+                l.len(),
+                r.len(),
+            ),
+            (View::List(l), View::List(r)) => {
+                for (i, (a, b)) in l.iter().zip(r.iter()).enumerate() {
+                    self.difference(a, b, pos, true)
                         .trace(pos, || format!("while comparing list element {i}"))?;
                 }
-                Ok(())
+                return Ok(());
             }
-            (View::List(x), View::List(y)) => fail(format!(
-                "list of size '{}' is not equal to list of size '{}', left hand side is '{}', right hand side is '{}'",
-                x.len(),
-                y.len(),
-                print::short(a),
-                print::short(b)
-            )),
-            (View::Attrs(x), View::Attrs(y)) => {
-                let (xs, ys) = (x.sorted(self.heap()), y.sorted(self.heap()));
-                let same =
-                    xs.len() == ys.len() && xs.iter().zip(&ys).all(|(a, b)| a.name == b.name);
-                if !same {
-                    return fail(format!(
-                        "attribute names of attribute set '{}' differs from attribute set '{}'",
-                        print::short(a),
-                        print::short(b)
-                    ));
+            (View::Attrs(l), View::Attrs(r)) => {
+                match self.set_difference(l, r, pos)? {
+                    false => return Ok(()),
+                    true => format!(
+                        "attribute names of attribute set '{x}' differs from attribute set '{y}'"
+                    ),
                 }
-                for (a, b) in xs.iter().zip(&ys) {
-                    self.explain_difference(a.value(), b.value(), pos).trace(a.pos, || {
-                        let name = String::from_utf8_lossy(a.name.as_bytes());
-                        format!("while comparing attribute '{name}'")
-                    })?;
-                }
-                Ok(())
             }
-            _ => fail(format!("{} is not equal to {}", describe(a), describe(b))),
+            _ => format!(
+                "{} of value '{x}' is not equal to {} of value '{y}'",
+                show_type(a),
+                show_type(b)
+            ),
+        };
+        Err(Error::new(ErrorKind::Assertion, Pos::NONE, message))
+    }
+
+    /// Returns an error that says where two sets differ; true if they have different names.
+    fn set_difference(&self, l: Attrs, r: Attrs, pos: Pos) -> Result<bool> {
+        if self.is_derivation(l)?
+            && self.is_derivation(r)?
+            && let (Some(a), Some(b)) = (l.get(sym::OUT_PATH), r.get(sym::OUT_PATH))
+        {
+            self.difference(a.get(), b.get(), pos, true).trace(pos, || {
+                "while comparing a derivation by its 'outPath' attribute".to_owned()
+            })?;
+            return Ok(false);
         }
+        let (xs, ys) = (l.sorted(self.heap()), r.sorted(self.heap()));
+        if xs.len() != ys.len() || xs.iter().zip(&ys).any(|(a, b)| a.name != b.name) {
+            return Ok(true);
+        }
+        for (a, b) in xs.iter().zip(&ys) {
+            self.difference(a.value(), b.value(), pos, true).map_err(|error| {
+                let name = String::from_utf8_lossy(a.name.as_bytes());
+                error
+                    .frame(b.pos, "where right hand side is")
+                    .frame(a.pos, "where left hand side is")
+                    .frame(pos, format!("while comparing attribute '{name}'"))
+            })?;
+        }
+        Ok(false)
     }
 }

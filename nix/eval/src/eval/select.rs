@@ -7,8 +7,11 @@ use raddle_nix_syntax::{Pos, Symbol};
 use super::{Cx, Error, ErrorKind, Result, Trace};
 use crate::compile::Code;
 use crate::compile::code::{HasAttr, Name, Select, WithVar};
+use crate::text::escape;
 use crate::value::env::Env;
-use crate::value::{Attrs, Slot, Value, View};
+use crate::value::{Attrs, Slot, Type, Value, View};
+
+const SELECTING: &str = "while selecting an attribute";
 
 impl Cx<'_> {
     /// Looks up the first name of `select`, remembering where sets of that shape have it.
@@ -49,60 +52,81 @@ impl Cx<'_> {
     pub(super) fn select(&self, select: &'static Select, env: Env) -> Result<Value> {
         let mut value = match self.eval(&select.base, env) {
             Ok(value) => value,
-            Err(error) => return Err(self.select_frame(select, select.pos, error)),
+            Err(error) => return Err(error.frame(select.pos, SELECTING)),
         };
+        // The attribute that led to `value`.
+        let mut definition = None;
         for (i, name) in select.path.iter().enumerate() {
-            let (symbol, name_pos) = match name {
-                Name::Static(symbol, pos) => (*symbol, *pos),
-                Name::Dynamic(code, pos) => (self.attr_name(code, *pos, env)?, *pos),
+            let symbol = match name {
+                Name::Static(symbol, _) => *symbol,
+                Name::Dynamic(code, pos) => match self.attr_name(code, *pos, env) {
+                    Ok(symbol) => symbol,
+                    Err(error) => return Err(self.select_frames(select, definition, error, env)),
+                },
             };
             let View::Attrs(attrs) = value.view() else {
                 if let Some(default) = &select.default {
                     return self.eval(default, env);
                 }
-                let error = self.type_error(crate::value::Type::Set, value, select.pos);
-                return Err(self.select_frame(select, select.pos, error));
+                let error = self.type_error(Type::Set, value, select.pos);
+                let error = error.frame(select.pos, SELECTING);
+                return Err(self.select_frames(select, definition, error, env));
             };
             let slot = if i == 0 { self.lookup(select, attrs, symbol) } else { attrs.get(symbol) };
             let Some(slot) = slot else {
                 if let Some(default) = &select.default {
                     return self.eval(default, env);
                 }
-                let error = self.missing_attribute(attrs, symbol, name_pos);
-                return Err(if i == 0 {
-                    error
-                } else {
-                    self.select_frame(select, name_pos, error)
-                });
+                let error = self.missing_attribute(attrs, symbol, Pos::NONE);
+                return Err(self.select_frames(select, definition, error, env));
             };
+            definition = Some((attrs, symbol));
             value = match self.force_slot(slot) {
                 Ok(value) => value,
                 Err(error) => {
-                    let pos = attrs.get_attr(symbol).map_or(Pos::NONE, |attr| attr.pos);
                     let error = error.at(select.pos);
-                    return Err(self.select_frame(select, pos, error));
+                    return Err(self.select_frames(select, definition, error, env));
                 }
             };
         }
         Ok(value)
     }
 
+    /// Adds what was selected and where its value comes from.
     #[cold]
     #[inline(never)]
-    fn select_frame(&self, select: &Select, pos: Pos, error: Error) -> Error {
-        let mut path = String::new();
-        for name in select.path {
-            if !path.is_empty() {
-                path.push('.');
+    fn select_frames(
+        &self,
+        select: &'static Select,
+        definition: Option<(Attrs, Symbol)>,
+        error: Error,
+        env: Env,
+    ) -> Error {
+        let mut path = Vec::new();
+        for (i, name) in select.path.iter().enumerate() {
+            if i > 0 {
+                path.push(b'.');
             }
             match name {
                 Name::Static(symbol, _) => {
-                    path.push_str(&String::from_utf8_lossy(symbol.as_bytes()));
+                    escape::write_attribute_name(&mut path, symbol.as_bytes());
                 }
-                Name::Dynamic(..) => path.push_str("${…}"),
+                Name::Dynamic(code, pos) => match self.attr_name(code, *pos, env) {
+                    Ok(symbol) => escape::write_attribute_name(&mut path, symbol.as_bytes()),
+                    Err(_) => path.extend_from_slice("${…}".as_bytes()),
+                },
             }
         }
-        error.frame(pos, format!("while evaluating the attribute '{path}'"))
+        let path = String::from_utf8_lossy(&path);
+        let definition = definition.and_then(|(attrs, symbol)| attrs.get_attr(symbol));
+        let error = match definition.filter(|attr| attr.pos.is_known()) {
+            Some(attr) => {
+                let name = String::from_utf8_lossy(attr.name.as_bytes());
+                error.frame(attr.pos, format!("from the definition of '{name}'"))
+            }
+            None => error,
+        };
+        error.frame(select.pos, format!("while evaluating the attribute '{path}'"))
     }
 
     /// Returns the error for an attribute that is not there, with suggestions.
@@ -124,7 +148,8 @@ impl Cx<'_> {
     }
 
     pub(super) fn has_attr(&self, code: &'static HasAttr, env: Env) -> Result<Value> {
-        let mut value = self.eval(&code.base, env)?;
+        let mut value =
+            self.eval(&code.base, env).trace(code.pos, || "in the argument of '?'".to_owned())?;
         let (last, front) = code.path.split_last().unwrap_or_else(|| {
             unreachable!("the parser makes attribute paths of at least one name")
         });

@@ -95,10 +95,7 @@ impl Report<'_> {
                 repeated.push(frame);
                 continue;
             }
-            if self.repeated(&mut repeated, &mut count) {
-                shown.clear();
-                shown.insert((frame.pos, &frame.text));
-            }
+            self.repeated(&mut repeated, &mut count);
             self.frame(frame, &mut count);
         }
         self.repeated(&mut repeated, &mut count);
@@ -109,10 +106,9 @@ impl Report<'_> {
         any
     }
 
-    /// Writes frames that were shown before, or how many there are; true in the latter case.
-    fn repeated(&mut self, frames: &mut Vec<&Frame>, count: &mut usize) -> bool {
-        let many = frames.len() > FEW;
-        if many {
+    /// Writes frames that were shown before, or how many there are.
+    fn repeated(&mut self, frames: &mut Vec<&Frame>, count: &mut usize) {
+        if frames.len() > FEW {
             let note = format!("({} duplicate frames omitted)", frames.len());
             let note = self.paint(WARNING, &note);
             let _ = write!(self.text, "\n{note}\n");
@@ -122,7 +118,6 @@ impl Report<'_> {
             }
         }
         frames.clear();
-        many
     }
 
     fn frame(&mut self, frame: &Frame, count: &mut usize) {
