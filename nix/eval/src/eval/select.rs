@@ -72,7 +72,11 @@ impl Cx<'_> {
                 let error = error.frame(select.pos, SELECTING);
                 return Err(self.select_frames(select, definition, error, env));
             };
-            let slot = if i == 0 { self.lookup(select, attrs, symbol) } else { attrs.get(symbol) };
+            // The cache knows shapes, not names: it is for a first name that is always the same.
+            let slot = match name {
+                Name::Static(..) if i == 0 => self.lookup(select, attrs, symbol),
+                _ => attrs.get(symbol),
+            };
             let Some(slot) = slot else {
                 if let Some(default) = &select.default {
                     return self.eval(default, env);
