@@ -31,7 +31,7 @@ use crate::sync::{Cancelled, Notified, Progress, Wait};
 const SEARCHES: u32 = 8;
 const PAUSES: u32 = 8;
 /// A thief takes half of what it finds, up to this many.
-const LARGEST_LOOT: usize = 16;
+const LARGEST_LOOT: usize = 64;
 
 pub(super) struct Worker {
     pub(super) index: usize,
