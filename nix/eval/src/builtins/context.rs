@@ -4,7 +4,7 @@ use raddle_nix_store::context::Element;
 use raddle_nix_syntax::{Pos, Symbol, sym};
 
 use super::file_system::lossy;
-use crate::eval::{Coerce, Cx, Error, ErrorKind, Result, Trace};
+use crate::eval::{Coerce, Cx, Error, ErrorKind, Result};
 use crate::value::{AttrsBuilder, Context, PrimOp, Str, Value};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
@@ -50,7 +50,7 @@ impl Cx<'_> {
     }
 
     fn coerce_argument(&self, value: Value, text: &'static str) -> Result<Str> {
-        self.coerce(value, Coerce::INTERPOLATE, Pos::NONE).trace(Pos::NONE, || text.to_owned())
+        self.coerce_for(value, Coerce::INTERPOLATE, Pos::NONE, text)
     }
 }
 
@@ -177,8 +177,9 @@ fn append_context(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
             for name in names.iter() {
                 let text = "while evaluating an output name within a string context";
                 let name = cx.force_plain_string(name, outputs.pos, text)?;
-                let name = raddle_nix_store::path::check_name(name)
-                    .map_err(|error| Error::new(ErrorKind::Other, outputs.pos, error.to_string()))?;
+                let name = raddle_nix_store::path::check_name(name).map_err(|error| {
+                    Error::new(ErrorKind::Other, outputs.pos, error.to_string())
+                })?;
                 elements.push(Element::built(path.clone(), name));
             }
         }

@@ -13,17 +13,17 @@ use raddle_nix_store::hash::{Algorithm, Hash, parse_allow_empty};
 use raddle_nix_store::path::{Method, StorePath, upstream_placeholder};
 use raddle_nix_syntax::{Pos, Symbol, sym};
 
+use super::data::Builder;
 use super::file_system::lossy;
 use super::store::Object;
 use crate::eval::{Coerce, Cx, Error, ErrorKind, Result, Trace};
 use crate::print::json::{JsonOptions, to_json};
 use crate::text::escape::write_json_string;
-use crate::value::{Attr, Attrs, AttrsBuilder, Context, PrimOp, Value, context};
+use crate::text::json::parse_json;
+use crate::value::{Attr, Attrs, AttrsBuilder, Context, PrimOp, Value, View, context};
 
-pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("derivationStrict", 1, derivation_strict),
-    PrimOp::new("outputOf", 2, output_of),
-];
+pub(super) const PRIMOPS: &[PrimOp] =
+    &[PrimOp::new("derivationStrict", 1, derivation_strict), PrimOp::new("outputOf", 2, output_of)];
 
 /// What others need to know of a derivation.
 #[derive(Debug)]
@@ -84,9 +84,12 @@ impl Cx<'_> {
             });
         }
         let references = match self.evaluator.store.objects.get(path.as_bytes()) {
-            Some(Object::Text(text)) => {
-                text.context().elements().into_iter().map(|element| element.path().clone()).collect()
-            }
+            Some(Object::Text(text)) => text
+                .context()
+                .elements()
+                .into_iter()
+                .map(|element| element.path().clone())
+                .collect(),
             _ => Vec::new(),
         };
         Ok(Node { references, outputs: Vec::new() })
@@ -219,8 +222,7 @@ impl<'c, 'e> Parts<'c, 'e> {
             None => Ok(false),
             Some(slot) => cx.force_bool(slot.get(), Pos::NONE, text),
         };
-        let text =
-            "while evaluating the `__structuredAttrs` attribute passed to builtins.derivationStrict";
+        let text = "while evaluating the `__structuredAttrs` attribute passed to builtins.derivationStrict";
         if flag(sym::STRUCTURED_ATTRS, text)? {
             self.json = Some(Vec::new());
         }
@@ -258,9 +260,12 @@ impl<'c, 'e> Parts<'c, 'e> {
             }
             sym::ARGS => {
                 for arg in self.list(attr.value())?.iter() {
-                    let arg = cx.coerce(arg, Coerce::DERIVATION, Pos::NONE).trace(Pos::NONE, || {
-                        "while evaluating an element of the argument list".to_owned()
-                    })?;
+                    let arg = cx.coerce_for(
+                        arg,
+                        Coerce::DERIVATION,
+                        Pos::NONE,
+                        "while evaluating an element of the argument list",
+                    )?;
                     self.contexts.push(arg.context());
                     self.draft.args.push(arg.as_bytes().into());
                 }
@@ -351,6 +356,16 @@ impl<'c, 'e> Parts<'c, 'e> {
              and may be disallowed in future versions of Nix. Set '__structuredAttrs = true' instead.",
             self.draft.name
         ));
+        let mut builder = Builder::new(self.cx);
+        parse_json(text, &mut builder)
+            .map_err(|error| other(format!("cannot process __json attribute: {error}")))?;
+        let value = builder.finish();
+        if !matches!(value.view(), View::Attrs(_)) {
+            return Err(other("cannot process __json attribute: it is not a JSON object"));
+        }
+        // Written anew, with sorted keys and no blanks.
+        let plain = JsonOptions { copy_paths: false, strict: true, pretty: false };
+        let (text, _) = to_json(self.cx, value, Pos::NONE, plain)?;
         self.draft.env.insert("__json".into(), text.into());
         Ok(())
     }
@@ -461,9 +476,7 @@ impl<'c, 'e> Parts<'c, 'e> {
         let method = self.method.unwrap_or(Method::Recursive);
         let algorithm = self.algorithm.unwrap_or(Algorithm::Sha256);
         match (self.content_addressed, self.impure) {
-            (true, true) => {
-                Err(other("derivation cannot be both content-addressed and impure"))
-            }
+            (true, true) => Err(other("derivation cannot be both content-addressed and impure")),
             (true, false) => Ok(OutputKind::Floating { method, algorithm }),
             (false, true) => Ok(OutputKind::Impure { method, algorithm }),
             (false, false) => Ok(OutputKind::InputAddressed),
@@ -494,7 +507,8 @@ fn output_of(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let s = cx.force_string(args[0], Pos::NONE, text)?;
     let text = "while evaluating the second argument to builtins.outputOf";
     let output = cx.force_plain_string(args[1], Pos::NONE, text)?;
-    let output = raddle_nix_store::path::check_name(output).map_err(|error| other(error.to_string()))?;
+    let output =
+        raddle_nix_store::path::check_name(output).map_err(|error| other(error.to_string()))?;
     let elements = s.context().elements();
     let drv = match elements[..] {
         [Element::Opaque(drv)] if drv.is_derivation() => drv,

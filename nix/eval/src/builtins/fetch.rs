@@ -124,10 +124,9 @@ fn check_uri(cx: &Cx<'_>, uri: &[u8]) -> Result<()> {
     match uri.strip_prefix(b"file://") {
         Some(path) => cx.check_access(&crate::paths::join(b"/", path)),
         None if uri.first() == Some(&b'/') => cx.check_access(&crate::paths::canonical(uri)),
-        None => Err(other(format!(
-            "access to URI '{}' is forbidden in restricted mode",
-            lossy(uri)
-        ))),
+        None => {
+            Err(other(format!("access to URI '{}' is forbidden in restricted mode", lossy(uri))))
+        }
     }
 }
 
@@ -146,7 +145,9 @@ fn tree_attributes(cx: &Cx<'_>, attrs: Attrs, who: &str) -> Result<Vec<u8>> {
             View::Bool(_) => {}
             View::Int(i) if i < 0 => {
                 let name = attr.name;
-                return Err(other(format!("negative value given for '{who}' argument '{name}': {i}")));
+                return Err(other(format!(
+                    "negative value given for '{who}' argument '{name}': {i}"
+                )));
             }
             View::Int(_) => {}
             _ if attr.name.as_bytes() == b"publicKeys" => cx.require_feature("verified-fetches")?,
@@ -176,9 +177,12 @@ fn fetch_git(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
             (tree_attributes(cx, attrs, who)?, attrs.get(sym::REV).is_some())
         }
         _ => {
-            let url = cx.coerce(arg, Coerce::PLAIN, Pos::NONE).trace(Pos::NONE, || {
-                "while evaluating the first argument passed to 'fetchGit'".to_owned()
-            })?;
+            let url = cx.coerce_for(
+                arg,
+                Coerce::PLAIN,
+                Pos::NONE,
+                "while evaluating the first argument passed to 'fetchGit'",
+            )?;
             (url.as_bytes().to_vec(), false)
         }
     };
@@ -202,9 +206,12 @@ fn fetch_tree(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
             (what, attrs.get(sym::REV).is_some() || attrs.get(sym::NAR_HASH).is_some())
         }
         _ => {
-            let url = cx.coerce(arg, Coerce::PLAIN, Pos::NONE).trace(Pos::NONE, || {
-                "while evaluating the first argument passed to 'fetchTree'".to_owned()
-            })?;
+            let url = cx.coerce_for(
+                arg,
+                Coerce::PLAIN,
+                Pos::NONE,
+                "while evaluating the first argument passed to 'fetchTree'",
+            )?;
             if !cx.evaluator.settings.has_feature("flakes") {
                 return Err(other(format!(
                     "passing a string argument to '{who}' requires the 'flakes' experimental feature"
@@ -236,14 +243,17 @@ fn fetch_mercurial(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         for attr in attrs.sorted(cx.heap()) {
             match attr.name {
                 sym::URL => {
-                    let s = cx.coerce(attr.value(), Coerce::PLAIN, attr.pos).trace(attr.pos, || {
-                        "while evaluating the `url` attribute passed to builtins.fetchMercurial"
-                            .to_owned()
-                    })?;
+                    let s = cx.coerce_for(
+                        attr.value(),
+                        Coerce::PLAIN,
+                        attr.pos,
+                        "while evaluating the `url` attribute passed to builtins.fetchMercurial",
+                    )?;
                     url = Some(s);
                 }
                 sym::REV => {
-                    let text = "while evaluating the `rev` attribute passed to builtins.fetchMercurial";
+                    let text =
+                        "while evaluating the `rev` attribute passed to builtins.fetchMercurial";
                     let rev = cx.force_plain_string(attr.value(), attr.pos, text)?;
                     locked = rev.len() == 40 && rev.iter().all(u8::is_ascii_hexdigit);
                 }
@@ -259,9 +269,12 @@ fn fetch_mercurial(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
             }
         }
     } else {
-        let s = cx.coerce(arg, Coerce::PLAIN, Pos::NONE).trace(Pos::NONE, || {
-            "while evaluating the first argument passed to builtins.fetchMercurial".to_owned()
-        })?;
+        let s = cx.coerce_for(
+            arg,
+            Coerce::PLAIN,
+            Pos::NONE,
+            "while evaluating the first argument passed to builtins.fetchMercurial",
+        )?;
         url = Some(s);
     }
     match url {
@@ -277,17 +290,21 @@ fn fetch_closure(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let attrs = cx.force_attrs(args[0], Pos::NONE, text)?;
     let (mut from_store, mut from_path) = (None, None);
     for attr in attrs.sorted(cx.heap()) {
-        let text = || format!("while evaluating the attribute '{}' passed to builtins.fetchClosure", attr.name);
+        let text = || {
+            format!(
+                "while evaluating the attribute '{}' passed to builtins.fetchClosure",
+                attr.name
+            )
+        };
         match attr.name.as_bytes() {
             b"fromPath" | b"toPath" => {
-                let path = cx.coerce(attr.value(), Coerce::PLAIN, attr.pos).trace(attr.pos, text)?;
+                let path =
+                    cx.coerce(attr.value(), Coerce::PLAIN, attr.pos).trace(attr.pos, text)?;
                 let path = path.as_bytes();
                 if !(path.is_empty() && attr.name.as_bytes() == b"toPath") {
-                    cx.evaluator
-                        .settings
-                        .store_dir
-                        .parse(path)
-                        .map_err(|error| Error::new(ErrorKind::Other, attr.pos, error.to_string()))?;
+                    cx.evaluator.settings.store_dir.parse(path).map_err(|error| {
+                        Error::new(ErrorKind::Other, attr.pos, error.to_string())
+                    })?;
                 }
                 if attr.name.as_bytes() == b"fromPath" {
                     from_path = Some(path);
@@ -300,17 +317,13 @@ fn fetch_closure(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
                 cx.force_bool(attr.value(), attr.pos, text)?;
             }
             _ => {
-                let message = format!(
-                    "attribute '{}' isn't supported in call to 'fetchClosure'",
-                    attr.name
-                );
+                let message =
+                    format!("attribute '{}' isn't supported in call to 'fetchClosure'", attr.name);
                 return Err(Error::new(ErrorKind::Other, attr.pos, message));
             }
         }
     }
-    let missing = |name| {
-        other(format!("attribute '{name}' is missing in call to 'fetchClosure'"))
-    };
+    let missing = |name| other(format!("attribute '{name}' is missing in call to 'fetchClosure'"));
     let path = from_path.ok_or_else(|| missing("fromPath"))?;
     from_store.ok_or_else(|| missing("fromStore"))?;
     Err(not_supported("fetchClosure", path))

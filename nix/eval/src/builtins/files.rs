@@ -8,7 +8,7 @@ use raddle_nix_syntax::Pos;
 
 use super::file_system::{Links, lossy};
 use super::store::Object;
-use crate::eval::{Cx, Error, ErrorKind, Result, Trace};
+use crate::eval::{Cx, Error, ErrorKind, Result};
 use crate::value::{Context, PrimOp, Value, View};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
@@ -25,15 +25,13 @@ pub(super) const PRIMOPS: &[PrimOp] = &[
 impl Cx<'_> {
     /// Makes a path of a value, sees to what it depends on, and follows links.
     fn realise_path(&self, value: Value, links: Links, pos: Pos) -> Result<Cow<'static, [u8]>> {
-        let text = || "while realising the context of a path".to_owned();
-        let (path, context) = match self.force(value).map(Value::view) {
-            Ok(View::Path(path)) => (Cow::Borrowed(path), Context::EMPTY),
-            Ok(_) => {
-                let (path, context) =
-                    self.coerce_to_path(value, Pos::NONE).trace(Pos::NONE, text)?;
+        let text = "while realising the context of a path";
+        let (path, context) = match self.force(value)?.view() {
+            View::Path(path) => (Cow::Borrowed(path), Context::EMPTY),
+            _ => {
+                let (path, context) = self.coerce_to_path(value, Pos::NONE, text)?;
                 (Cow::Owned(path), context)
             }
-            Err(error) => return Err(error),
         };
         if context.is_empty() && links == Links::Keep {
             return Ok(path);
@@ -137,9 +135,8 @@ fn read_file_type(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
 }
 
 fn to_path(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
-    let (path, context) = cx.coerce_to_path(args[0], Pos::NONE).trace(Pos::NONE, || {
-        "while evaluating the first argument passed to builtins.toPath".to_owned()
-    })?;
+    let text = "while evaluating the first argument passed to builtins.toPath";
+    let (path, context) = cx.coerce_to_path(args[0], Pos::NONE, text)?;
     Ok(cx.string_with(path, context))
 }
 

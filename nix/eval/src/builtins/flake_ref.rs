@@ -268,7 +268,9 @@ fn unparse(mut reference: Reference) -> Result<String, String> {
             let repo = take("repo").ok_or_else(|| missing("repo"))?;
             let version = match (take("ref"), take("rev")) {
                 (Some(_), Some(_)) => {
-                    return Err("input contains both a commit hash and a branch/tag name".to_owned());
+                    return Err(
+                        "input contains both a commit hash and a branch/tag name".to_owned()
+                    );
                 }
                 (Some(version), None) | (None, Some(version)) => format!("/{}", encode(&version)),
                 (None, None) => String::new(),

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use raddle_nix_syntax::{Pos, sym};
 
 use super::file_system::{Links, lossy};
-use crate::eval::{Coerce, Cx, Error, ErrorKind, Result, Trace};
+use crate::eval::{Coerce, Cx, Error, ErrorKind, Result};
 use crate::paths;
 use crate::value::{PrimOp, Value};
 
@@ -37,7 +37,14 @@ pub(super) fn absolute(path: &[u8]) -> Option<Vec<u8>> {
 
 fn is_remote(path: &[u8]) -> bool {
     let schemes: [&[u8]; 8] = [
-        b"http://", b"https://", b"file://", b"channel:", b"git://", b"s3://", b"ssh://", b"flake:",
+        b"http://",
+        b"https://",
+        b"file://",
+        b"channel:",
+        b"git://",
+        b"s3://",
+        b"ssh://",
+        b"flake:",
     ];
     schemes.iter().any(|scheme| path.starts_with(scheme))
 }
@@ -75,9 +82,9 @@ impl Cx<'_> {
             SearchPlace::Missing(text, why) => {
                 let entry = lossy(text);
                 self.emit_once(text.as_ptr().addr(), || match why {
-                    Why::Absent => format!(
-                        "warning: Nix search path entry '{entry}' does not exist, ignoring"
-                    ),
+                    Why::Absent => {
+                        format!("warning: Nix search path entry '{entry}' does not exist, ignoring")
+                    }
                     Why::Remote => format!(
                         "warning: Nix search path entry '{entry}' cannot be downloaded, ignoring: \
                          fetching is not supported yet"
@@ -158,9 +165,7 @@ fn find_file(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
             let error = cx.missing_attribute(attrs, sym::PATH, Pos::NONE);
             return Err(error.frame(Pos::NONE, "in an element of the __nixPath"));
         };
-        let path = cx.coerce(path.get(), Coerce::PLAIN, Pos::NONE).trace(Pos::NONE, || {
-            "while evaluating the `path` attribute of an element of the list passed to builtins.findFile".to_owned()
-        })?;
+        let path = cx.coerce_for(path.get(), Coerce::PLAIN, Pos::NONE, "while evaluating the `path` attribute of an element of the list passed to builtins.findFile")?;
         cx.realise(path.context())?;
         entries.push((prefix, path.as_bytes()));
     }

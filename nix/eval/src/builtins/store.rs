@@ -19,8 +19,8 @@ use raddle_nix_store::path::{Method, StorePath};
 use raddle_nix_syntax::{Pos, sym};
 
 use super::derivation::Known;
-use super::search_path::SearchPlace;
 use super::file_system::{ByPath, FileSystem, Links, base_name, does_not_exist, lossy};
+use super::search_path::SearchPlace;
 use crate::eval::{Cx, Error, ErrorKind, Result, Trace};
 use crate::value::{Context, PrimOp, Str, Value};
 
@@ -166,8 +166,8 @@ impl Cx<'_> {
     }
 
     fn fixed_path(&self, name: &[u8], method: Method, hash: &Hash) -> Result<StorePath> {
-        let name = raddle_nix_store::path::check_name(name)
-            .map_err(|error| other(error.to_string()))?;
+        let name =
+            raddle_nix_store::path::check_name(name).map_err(|error| other(error.to_string()))?;
         self.evaluator
             .settings
             .store_dir
@@ -288,7 +288,8 @@ fn to_file(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         };
         references.push(path);
     }
-    let name = raddle_nix_store::path::check_name(name).map_err(|error| other(error.to_string()))?;
+    let name =
+        raddle_nix_store::path::check_name(name).map_err(|error| other(error.to_string()))?;
     let path = cx
         .evaluator
         .settings
@@ -303,9 +304,8 @@ fn store_path(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     if cx.evaluator.settings.pure {
         return Err(other("'builtins.storePath' is not allowed in pure evaluation mode"));
     }
-    let (mut path, context) = cx.coerce_to_path(args[0], Pos::NONE).trace(Pos::NONE, || {
-        "while evaluating the first argument passed to 'builtins.storePath'".to_owned()
-    })?;
+    let text = "while evaluating the first argument passed to 'builtins.storePath'";
+    let (mut path, context) = cx.coerce_to_path(args[0], Pos::NONE, text)?;
     let store_dir = &cx.evaluator.settings.store_dir;
     if !store_dir.is_store_path(&path) {
         path = cx.follow(path.into(), Links::All)?.into_owned();
@@ -319,10 +319,9 @@ fn store_path(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
 }
 
 fn filter_source(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
-    let (path, context) = cx.coerce_to_path(args[1], Pos::NONE).trace(Pos::NONE, || {
-        "while evaluating the second argument (the path to filter) passed to 'builtins.filterSource'"
-            .to_owned()
-    })?;
+    let text = "while evaluating the second argument (the path to filter) passed to \
+                'builtins.filterSource'";
+    let (path, context) = cx.coerce_to_path(args[1], Pos::NONE, text)?;
     let text = "while evaluating the first argument passed to builtins.filterSource";
     let filter = Some(cx.force_function(args[0], Pos::NONE, text)?);
     let name = base_name(&path).to_owned();
@@ -341,9 +340,8 @@ fn path(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         let value = attr.value();
         match attr.name {
             sym::PATH => {
-                path = Some(cx.coerce_to_path(value, attr.pos).trace(attr.pos, || {
-                    "while evaluating the 'path' attribute passed to 'builtins.path'".to_owned()
-                })?);
+                let text = "while evaluating the 'path' attribute passed to 'builtins.path'";
+                path = Some(cx.coerce_to_path(value, attr.pos, text)?);
             }
             sym::NAME => {
                 let text = "while evaluating the `name` attribute passed to builtins.path";

@@ -33,55 +33,100 @@ impl Coerce {
     pub const DERIVATION: Coerce = Coerce { more: true, copy: true };
 }
 
+/// How a part of an interpolation or an addition is described.
+const SEGMENT: &str = "while evaluating a path segment";
+
 impl Cx<'_> {
     /// Makes a string of a value.
     pub fn coerce(&self, value: Value, how: Coerce, pos: Pos) -> Result<Str> {
+        self.coerce_part(value, how, pos, None)
+    }
+
+    /// Makes a string of a value; `at` describes it in complaints about its type.
+    pub(crate) fn coerce_for(
+        &self,
+        value: Value,
+        how: Coerce,
+        pos: Pos,
+        at: &'static str,
+    ) -> Result<Str> {
+        self.coerce_part(value, how, pos, Some(at))
+    }
+
+    fn coerce_part(
+        &self,
+        value: Value,
+        how: Coerce,
+        pos: Pos,
+        at: Option<&'static str>,
+    ) -> Result<Str> {
         let value = self.force(value)?;
         let heap = self.heap();
         Ok(match value.view() {
             View::Str(s) => s,
             View::Path(path) if how.copy => self.copy_to_store(path, pos)?,
             View::Path(path) => Str::new(heap, path),
-            View::Attrs(attrs) => return self.coerce_set(value, attrs, how, pos),
+            View::Attrs(attrs) => return self.coerce_set(value, attrs, how, pos, at),
             View::Int(i) if how.more => Str::new(heap, i.to_string().as_bytes()),
             View::Float(f) if how.more => Str::new(heap, number::float_fixed(f).as_bytes()),
             View::Bool(true) if how.more => Str::new(heap, b"1"),
             View::Bool(false) | View::Null if how.more => Str::new(heap, b""),
-            View::List(list) if how.more => return self.coerce_list(list, how, pos),
-            _ => return Err(not_a_string(value, pos)),
+            View::List(list) if how.more => return self.coerce_list(list, how, pos, at),
+            _ => return Err(not_a_string(value, pos, at)),
         })
     }
 
     #[inline(never)]
-    fn coerce_set(&self, value: Value, attrs: Attrs, how: Coerce, pos: Pos) -> Result<Str> {
+    fn coerce_set(
+        &self,
+        value: Value,
+        attrs: Attrs,
+        how: Coerce,
+        pos: Pos,
+        at: Option<&'static str>,
+    ) -> Result<Str> {
         self.check_stack()?;
-        if let Some(slot) = attrs.get(sym::TO_STRING) {
-            let text = || "while evaluating the result of the `__toString` attribute".to_owned();
-            let function = self.force_slot(slot)?;
-            let string = self.call(function, &[value], pos).trace(pos, text)?;
-            return self.coerce(string, how, pos).trace(pos, text);
+        if let Some(attr) = attrs.get_attr(sym::TO_STRING) {
+            let string = self
+                .call(attr.value(), &[value], attr.pos)
+                .trace(attr.pos, || "while calling the `__toString` attribute".to_owned())?;
+            return self.coerce_part(string, how, pos, at).trace(attr.pos, || {
+                "while using the result of the `__toString` attribute".to_owned()
+            });
         }
-        if let Some(slot) = attrs.get(sym::OUT_PATH) {
-            let path = self.force_slot(slot)?;
-            return self.coerce(path, how, pos);
+        if let Some(attr) = attrs.get_attr(sym::OUT_PATH) {
+            let path = self
+                .force_slot(attr.slot)
+                .trace(attr.pos, || "while evaluating the `outPath` attribute".to_owned())?;
+            return self
+                .coerce_part(path, how, pos, at)
+                .trace(attr.pos, || "while using the `outPath` attribute".to_owned());
         }
-        Err(not_a_string(value, pos))
+        Err(not_a_string(value, pos, at))
     }
 
     #[inline(never)]
-    fn coerce_list(&self, list: List, how: Coerce, pos: Pos) -> Result<Str> {
+    fn coerce_list(
+        &self,
+        list: List,
+        how: Coerce,
+        pos: Pos,
+        at: Option<&'static str>,
+    ) -> Result<Str> {
         self.check_stack()?;
-        let mut bytes = Vec::new();
+        let mut bytes: SmallVec<[u8; 256]> = SmallVec::new();
         let mut context = Context::EMPTY;
         let last = list.len().wrapping_sub(1);
         for (i, value) in list.iter().enumerate() {
-            let s = self
-                .coerce(value, how, pos)
-                .trace(pos, || "while evaluating one element of the list".to_owned())?;
+            let element = Some("while evaluating one element of the list");
+            let s = self.coerce_part(value, how, pos, element).map_err(|error| match at {
+                Some(at) => error.frame(pos, at),
+                None => error,
+            })?;
             bytes.extend_from_slice(s.as_bytes());
             context = context.union(self.heap(), s.context());
             // A quirk kept for compatibility: no blank after an empty list.
-            let empty = matches!(value.view(), View::List(list) if list.is_empty());
+            let empty = matches!(value.resolved().view(), View::List(list) if list.is_empty());
             if i != last && !empty {
                 bytes.push(b' ');
             }
@@ -90,14 +135,21 @@ impl Cx<'_> {
     }
 
     /// Makes a path of a value: absolute, canonical, with whatever context it brings.
-    pub(crate) fn coerce_to_path(&self, value: Value, pos: Pos) -> Result<(Vec<u8>, Context)> {
-        let s = self.coerce(value, Coerce::PLAIN, pos)?;
+    ///
+    /// `at` describes the value in complaints about its type.
+    pub(crate) fn coerce_to_path(
+        &self,
+        value: Value,
+        pos: Pos,
+        at: &'static str,
+    ) -> Result<(Vec<u8>, Context)> {
+        let s = self.coerce_for(value, Coerce::PLAIN, pos, at)?;
         if s.as_bytes().first() != Some(&b'/') {
             let message = format!(
                 "string '{}' doesn't represent an absolute path",
                 String::from_utf8_lossy(s.as_bytes())
             );
-            return Err(Error::new(ErrorKind::Other, pos, message));
+            return Err(Error::new(ErrorKind::Other, Pos::NONE, message).frame(pos, at));
         }
         Ok((paths::canonical(s.as_bytes()), s.context()))
     }
@@ -116,14 +168,11 @@ impl Cx<'_> {
     pub(super) fn interpolate(&self, code: &'static Concat, env: Env) -> Result<Value> {
         let mut strings: SmallVec<[Str; 8]> = SmallVec::new();
         for (part, pos) in code.parts {
-            let s = self
-                .eval(part, env)
-                .and_then(|value| match value.view() {
-                    View::Str(s) => Ok(s),
-                    _ => self.coerce(value, Coerce::INTERPOLATE, *pos),
-                })
-                .trace(*pos, || "while evaluating a path segment".to_owned())?;
-            strings.push(s);
+            let value = self.eval(part, env)?;
+            strings.push(match value.view() {
+                View::Str(s) => s,
+                _ => self.coerce_for(value, Coerce::INTERPOLATE, *pos, SEGMENT)?,
+            });
         }
         Ok(self.join(&strings).into())
     }
@@ -132,9 +181,7 @@ impl Cx<'_> {
         let mut bytes = Vec::new();
         for (part, pos) in code.parts {
             let value = self.eval(part, env)?;
-            let s = self
-                .coerce(value, Coerce::PLAIN, *pos)
-                .trace(*pos, || "while evaluating a path segment".to_owned())?;
+            let s = self.coerce_for(value, Coerce::PLAIN, *pos, SEGMENT)?;
             self.forbid_context(s, *pos)?;
             bytes.extend_from_slice(s.as_bytes());
         }
@@ -163,7 +210,7 @@ impl Cx<'_> {
                 }
                 View::Path(path) => {
                     let value = self.eval(part, env)?;
-                    let s = self.coerce(value, Coerce::PLAIN, *pos)?;
+                    let s = self.coerce_for(value, Coerce::PLAIN, *pos, SEGMENT)?;
                     self.forbid_context(s, *pos)?;
                     self.path(paths::canonical(&[path, s.as_bytes()].concat()))
                 }
@@ -187,14 +234,13 @@ impl Cx<'_> {
         let mut strings: SmallVec<[Str; 8]> = SmallVec::new();
         strings.push(match first.view() {
             View::Str(s) => s,
-            View::Attrs(_) => self.coerce(first, Coerce::INTERPOLATE, first_pos)?,
-            _ => return Err(not_a_string(first, first_pos)),
+            _ => self.coerce_for(first, Coerce::INTERPOLATE, first_pos, SEGMENT)?,
         });
         for (part, pos) in rest {
             let value = self.eval(part, env)?;
             strings.push(match value.view() {
                 View::Str(s) => s,
-                _ => self.coerce(value, Coerce::INTERPOLATE, *pos)?,
+                _ => self.coerce_for(value, Coerce::INTERPOLATE, *pos, SEGMENT)?,
             });
         }
         Ok(self.join(&strings).into())
@@ -202,8 +248,11 @@ impl Cx<'_> {
 }
 
 #[cold]
-fn not_a_string(value: Value, pos: Pos) -> Error {
+fn not_a_string(value: Value, pos: Pos, at: Option<&'static str>) -> Error {
     let what = show_type(value);
     let message = format!("cannot coerce {what} to a string: {}", print::short(value));
-    Error::new(ErrorKind::Type, pos, message)
+    match at {
+        Some(at) => Error::new(ErrorKind::Type, Pos::NONE, message).frame(pos, at),
+        None => Error::new(ErrorKind::Type, pos, message),
+    }
 }
