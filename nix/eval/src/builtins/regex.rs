@@ -31,7 +31,7 @@ static COMPILED: LazyLock<RwLock<HashMap<&'static [u8], &'static Compiled, Fixed
 type Recent = Cell<Option<(&'static [u8], &'static Compiled)>>;
 
 /// The number of recent patterns that a worker remembers.
-const RECENT: usize = 64;
+const RECENT: usize = 256;
 
 thread_local! {
     static RECENTLY_USED: [Recent; RECENT] = const { [const { Cell::new(None) }; RECENT] };
@@ -50,9 +50,7 @@ fn compiled(pattern: &'static [u8]) -> Result<&'static Regex> {
             compiled
         }
     };
-    compiled
-        .as_ref()
-        .map_err(|error| Error::new(ErrorKind::Other, Pos::NONE, error.to_string()))
+    compiled.as_ref().map_err(|error| Error::new(ErrorKind::Other, Pos::NONE, error.to_string()))
 }
 
 #[cold]

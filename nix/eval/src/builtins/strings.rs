@@ -6,7 +6,7 @@ use raddle_nix_store::path;
 use raddle_nix_syntax::Pos;
 use smallvec::SmallVec;
 
-use crate::eval::{Coerce, Cx, Error, ErrorKind, Result, Trace};
+use crate::eval::{Coerce, Cx, Error, ErrorKind, Result};
 use crate::paths;
 use crate::text::replace::{self, Piece};
 use crate::value::{PrimOp, Str, Value, View};
@@ -22,15 +22,6 @@ pub(super) const PRIMOPS: &[PrimOp] = &[
     PrimOp::new("placeholder", 1, placeholder),
 ];
 
-/// Makes a string of an argument; `text` describes the argument in complaints about its type.
-fn coerce(cx: &Cx<'_>, value: Value, how: Coerce, text: &'static str) -> Result<Str> {
-    let value = cx.force(value)?;
-    match value.view() {
-        View::Str(s) => Ok(s),
-        _ => cx.coerce(value, how, Pos::NONE).trace(Pos::NONE, || text.to_owned()),
-    }
-}
-
 /// Returns a part of `whole`, with its context.
 fn part(cx: &Cx<'_>, whole: Str, bytes: &[u8]) -> Value {
     if bytes.len() == whole.as_bytes().len() {
@@ -41,12 +32,12 @@ fn part(cx: &Cx<'_>, whole: Str, bytes: &[u8]) -> Value {
 
 fn to_string(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the first argument passed to builtins.toString";
-    Ok(coerce(cx, args[0], Coerce::TO_STRING, text)?.into())
+    Ok(cx.coerce_for(args[0], Coerce::TO_STRING, Pos::NONE, text)?.into())
 }
 
 fn string_length(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the argument passed to builtins.stringLength";
-    let s = coerce(cx, args[0], Coerce::INTERPOLATE, text)?;
+    let s = cx.coerce_for(args[0], Coerce::INTERPOLATE, Pos::NONE, text)?;
     Ok(cx.int(s.as_bytes().len() as i64))
 }
 
@@ -62,7 +53,7 @@ fn substring(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         "while evaluating the second argument (the substring length) passed to builtins.substring";
     let length = cx.force_int(args[1], Pos::NONE, text)?;
     let text = "while evaluating the third argument (the string) passed to builtins.substring";
-    let s = coerce(cx, args[2], Coerce::INTERPOLATE, text)?;
+    let s = cx.coerce_for(args[2], Coerce::INTERPOLATE, Pos::NONE, text)?;
     Ok(part(cx, s, replace::substring(s.as_bytes(), start, length)))
 }
 
@@ -87,7 +78,7 @@ fn concat_strings_sep(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         if i > 0 {
             bytes.extend_from_slice(separator.as_bytes());
         }
-        let s = coerce(cx, element, Coerce::INTERPOLATE, text)?;
+        let s = cx.coerce_for(element, Coerce::INTERPOLATE, Pos::NONE, text)?;
         context = context.union(cx.heap(), s.context());
         if list.len() == 1 && s.context() == context {
             return Ok(s.into());
@@ -146,7 +137,7 @@ fn replace_strings(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
 
 fn base_name_of(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the first argument passed to builtins.baseNameOf";
-    let s = coerce(cx, args[0], Coerce::PLAIN, text)?;
+    let s = cx.coerce_for(args[0], Coerce::PLAIN, Pos::NONE, text)?;
     Ok(part(cx, s, base_name(s.as_bytes())))
 }
 
@@ -168,7 +159,7 @@ fn dir_of(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         return Ok(cx.path(paths::parent(path)));
     }
     let text = "while evaluating the first argument passed to 'builtins.dirOf'";
-    let s = coerce(cx, value, Coerce::PLAIN, text)?;
+    let s = cx.coerce_for(value, Coerce::PLAIN, Pos::NONE, text)?;
     Ok(match memchr::memrchr(b'/', s.as_bytes()) {
         None => cx.string_with(".", s.context()),
         Some(0) => part(cx, s, b"/"),

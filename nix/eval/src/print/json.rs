@@ -36,14 +36,8 @@ pub fn to_json(
     pos: Pos,
     options: JsonOptions,
 ) -> Result<(Vec<u8>, Context)> {
-    let mut writer = Writer {
-        cx,
-        options,
-        out: Vec::new(),
-        context: Context::EMPTY,
-        level: 0,
-        bad_text: None,
-    };
+    let mut writer =
+        Writer { cx, options, out: Vec::new(), context: Context::EMPTY, level: 0, bad_text: None };
     writer.value(value, pos, options.copy_paths)?;
     match writer.bad_text {
         None => Ok((writer.out, writer.context)),
@@ -71,7 +65,10 @@ impl Writer<'_, '_> {
         cx.nested(pos, || {
             let value = if self.options.strict { cx.force(value)? } else { value.resolved() };
             match value.view() {
-                View::Attrs(attrs) => self.set(value, attrs, pos, copy_paths),
+                View::Attrs(attrs) => {
+                    let peel = Peel { pos, at: pos, through_to_string: false, copy_paths };
+                    self.peel(value, attrs, peel)
+                }
                 _ => self.plain(value, pos, copy_paths),
             }
         })
@@ -101,10 +98,6 @@ impl Writer<'_, '_> {
     }
 
     /// Writes the string that a set stands for, or an object.
-    fn set(&mut self, value: Value, attrs: Attrs, pos: Pos, copy_paths: bool) -> Result<()> {
-        self.peel(value, attrs, Peel { pos, at: pos, through_to_string: false, copy_paths })
-    }
-
     fn peel(&mut self, value: Value, attrs: Attrs, peel: Peel) -> Result<()> {
         let cx = self.cx;
         if let Some(attr) = attrs.get_attr(sym::TO_STRING) {

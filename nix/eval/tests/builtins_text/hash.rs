@@ -4,10 +4,7 @@ use crate::{check, check_errors, check_with, warnings, with_features};
 fn hashes_strings() {
     check(&[
         (r#"builtins.hashString "md5" """#, r#""d41d8cd98f00b204e9800998ecf8427e""#),
-        (
-            r#"builtins.hashString "sha1" "text 1""#,
-            r#""cd54e8568c1b37cf1e5badb0779bcbf382212189""#,
-        ),
+        (r#"builtins.hashString "sha1" "text 1""#, r#""cd54e8568c1b37cf1e5badb0779bcbf382212189""#),
         (
             r#"builtins.hashString "sha256" "text 1""#,
             r#""900a4469df00ccbfd0c145c6d1e4b7953dd0afafadd7534e3a4019e8d38fc663""#,
@@ -31,7 +28,9 @@ fn hashes_strings() {
         ),
         (
             r#"builtins.hashString "foo" "content""#,
-            &["unknown hash algorithm 'foo', expect 'blake3', 'md5', 'sha1', 'sha256', or 'sha512'"],
+            &[
+                "unknown hash algorithm 'foo', expect 'blake3', 'md5', 'sha1', 'sha256', or 'sha512'",
+            ],
         ),
         (
             r#"builtins.hashString "sha256" { }"#,
@@ -71,10 +70,7 @@ fn converts() {
             format!(r#"hash = "sha256:{sha256}"; toHashFormat = "nix32";"#),
             "0mdqa9w1p6cmli6976v4wi0sw9r4p5prkj7lzfd1877wk11c9c73",
         ),
-        (
-            format!(r#"hash = "{sha256}"; hashAlgo = "sha256"; toHashFormat = "sri";"#),
-            sri.as_str(),
-        ),
+        (format!(r#"hash = "{sha256}"; hashAlgo = "sha256"; toHashFormat = "sri";"#), sri.as_str()),
         (format!(r#"hash = "{sri}"; hashAlgo = "sha256"; toHashFormat = "base64";"#), sha256),
     ] {
         check(&[(&convert(&attrs), &format!("\"{expected}\""))]);
@@ -90,10 +86,7 @@ fn converts() {
         ),
         (
             r#"builtins.convertHash { hash = 1; toHashFormat = "sri"; }"#,
-            &[
-                "while evaluating the attribute 'hash'",
-                "expected a string but found an integer: 1",
-            ],
+            &["while evaluating the attribute 'hash'", "expected a string but found an integer: 1"],
         ),
         (
             r#"builtins.convertHash { hash = "x"; toHashFormat = "base10"; }"#,

@@ -17,7 +17,7 @@ fn writes() {
             r#"builtins.toJSON { b = 1; a = 2; B = 3; _ = 4; "1" = 5; "x y" = 6; }"#,
             r#"{"1":5,"B":3,"_":4,"a":2,"b":1,"x y":6}"#,
         ),
-        (r#"builtins.toJSON ({ a = 1; c = 2; } // { b = 3; a = 4; })"#, r#"{"a":4,"b":3,"c":2}"#),
+        ("builtins.toJSON ({ a = 1; c = 2; } // { b = 3; a = 4; })", r#"{"a":4,"b":3,"c":2}"#),
     ]);
 }
 
@@ -97,8 +97,7 @@ fn says_where_writing_fails() {
 fn limits_depth() {
     let deep = "builtins.toJSON (builtins.foldl' (tail: _: { inherit tail; }) null \
                 (builtins.genList (x: x) 100000))";
-    let evaluator =
-        raddle_nix::Evaluator::new(raddle_nix::Settings::default(), |_| {}).unwrap();
+    let evaluator = raddle_nix::Evaluator::new(raddle_nix::Settings::default(), |_| {}).unwrap();
     let result = evaluator.run(|cx| cx.eval_string(deep.as_bytes(), b"/"));
     let error = result.unwrap_err();
     assert_eq!(error.to_string(), "stack overflow; max-call-depth exceeded");
@@ -108,11 +107,14 @@ fn limits_depth() {
 fn reads() {
     check(&[
         ("builtins.fromJSON ''null''", "null"),
-        ("builtins.fromJSON ''[true, false, 1, -2, 1.0, 1e3, \"x\"]''", r#"[ true false 1 -2 1 1000 "x" ]"#),
+        (
+            "builtins.fromJSON ''[true, false, 1, -2, 1.0, 1e3, \"x\"]''",
+            r#"[ true false 1 -2 1 1000 "x" ]"#,
+        ),
         ("builtins.typeOf (builtins.fromJSON ''1.0'')", r#""float""#),
         (r#"builtins.fromJSON ''{"b": 1, "a": {"c": []}}''"#, "{ a = { c = [ ]; }; b = 1; }"),
         (r#"builtins.fromJSON ''{"a": 1, "b": 2, "a": 3}''"#, "{ a = 3; b = 2; }"),
-        (r#"builtins.fromJSON ''{}''"#, "{ }"),
+        ("builtins.fromJSON ''{}''", "{ }"),
         ("builtins.fromJSON ''9223372036854775807''", "9223372036854775807"),
         ("builtins.fromJSON ''-9223372036854775808''", "-9223372036854775808"),
         (r#"builtins.fromJSON ''"\u00e9\ud83d\ude00\/"''"#, r#""é😀/""#),
@@ -135,11 +137,12 @@ fn reads() {
         ),
         (
             r#"builtins.fromJSON ''"a\u0000b"''"#,
-            &["input string 'a␀b' cannot be represented as Nix string because it contains null bytes"],
+            &[
+                "input string 'a␀b' cannot be represented as Nix string because it contains null bytes",
+            ],
         ),
     ]);
-    let evaluator =
-        raddle_nix::Evaluator::new(raddle_nix::Settings::default(), |_| {}).unwrap();
+    let evaluator = raddle_nix::Evaluator::new(raddle_nix::Settings::default(), |_| {}).unwrap();
     for bad in ["", "[1,]", "{\"a\":}", "nul", "[1] 2", "{a: 1}", "\"a"] {
         let text = format!("builtins.fromJSON ''{bad}''");
         let error = evaluator.run(|cx| cx.eval_string(text.as_bytes(), b"/")).unwrap_err();

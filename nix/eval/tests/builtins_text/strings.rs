@@ -257,27 +257,31 @@ fn placeholder() {
 /// Strings with context come from paths; their store paths have a fixed length.
 #[test]
 fn contexts() {
-    let with = |body: &str| format!(r#"let s = "${{./tests}}"; has = builtins.hasContext; in {body}"#);
+    let with =
+        |body: &str| format!(r#"let s = "${{./tests}}"; has = builtins.hasContext; in {body}"#);
     let cases = [
-        (r#"has (builtins.substring 0 0 s)"#, "true"),
-        (r#"has (builtins.substring 5 3 s)"#, "true"),
-        (r#"has (builtins.concatStringsSep s [ ])"#, "true"),
+        ("has (builtins.substring 0 0 s)", "true"),
+        ("has (builtins.substring 5 3 s)", "true"),
+        ("has (builtins.concatStringsSep s [ ])", "true"),
         (r#"has (builtins.concatStringsSep s [ "a" ])"#, "true"),
         (r#"has (builtins.concatStringsSep "," [ "a" s ])"#, "true"),
         (r#"has (builtins.replaceStrings [ "a" ] [ s ] "b")"#, "false"),
         (r#"has (builtins.replaceStrings [ "b" ] [ s ] "b")"#, "true"),
         (r#"has (builtins.replaceStrings [ s ] [ "x" ] "b")"#, "false"),
         (r#"has (builtins.replaceStrings [ "/" ] [ "x" ] s)"#, "true"),
-        (r#"has (baseNameOf s)"#, "true"),
-        (r#"has (dirOf s)"#, "true"),
-        (r#"has (toString [ s ])"#, "true"),
+        ("has (baseNameOf s)", "true"),
+        ("has (dirOf s)", "true"),
+        ("has (toString [ s ])", "true"),
         (r#"has (builtins.head (builtins.match "(.*)" s))"#, "false"),
-        (r#"map has (builtins.filter builtins.isString (builtins.split "/" s))"#, "[ false false false false ]"),
+        (
+            r#"map has (builtins.filter builtins.isString (builtins.split "/" s))"#,
+            "[ false false false false ]",
+        ),
         (r#"map has (builtins.split "no" s)"#, "[ true ]"),
         (r#"has (builtins.hashString "md5" s)"#, "false"),
-        (r#"has (builtins.toJSON [ s ])"#, "true"),
-        (r#"has (builtins.toXML [ s ])"#, "true"),
-        (r#"has (builtins.toJSON ./tests)"#, "true"),
+        ("has (builtins.toJSON [ s ])", "true"),
+        ("has (builtins.toXML [ s ])", "true"),
+        ("has (builtins.toJSON ./tests)", "true"),
         (r#"builtins.toJSON ./tests == ''"${./tests}"''"#, "true"),
     ];
     let settings = raddle_nix::Settings::default();

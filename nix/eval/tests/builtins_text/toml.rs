@@ -8,7 +8,10 @@ fn reads() {
             r#"{ s = "a"; table = { y = 2; }; x = 1; }"#,
         ),
         ("builtins.fromTOML ''''", "{ }"),
-        ("fromTOML ''a.b = [ 1, 2.5, true, { c = \"d\" } ]''", r#"{ a = { b = [ 1 2.5 true { c = "d"; } ]; }; }"#),
+        (
+            "fromTOML ''a.b = [ 1, 2.5, true, { c = \"d\" } ]''",
+            r#"{ a = { b = [ 1 2.5 true { c = "d"; } ]; }; }"#,
+        ),
         ("fromTOML ''\n  [[p]]\n  n = 1\n  [[p]]\n''", "{ p = [ { n = 1; } { } ]; }"),
     ]);
     check_errors(&[
@@ -19,10 +22,7 @@ fn reads() {
                 "expected a string but found an integer: 1",
             ],
         ),
-        (
-            "fromTOML ''d = 1979-05-27''",
-            &["while parsing TOML: Dates and times are not supported"],
-        ),
+        ("fromTOML ''d = 1979-05-27''", &["while parsing TOML: Dates and times are not supported"]),
         (
             r#"fromTOML ''k = "a\u0000b"''"#,
             &["while parsing TOML: error: input string 'a␀b' cannot be represented as Nix string \

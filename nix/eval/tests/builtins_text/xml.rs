@@ -72,10 +72,7 @@ fn writes() {
                 "</list>",
             ],
         ),
-        (
-            r#"{ type = "derivation"; }"#,
-            &["<derivation>", "  <repeated />", "</derivation>"],
-        ),
+        (r#"{ type = "derivation"; }"#, &["<derivation>", "  <repeated />", "</derivation>"]),
     ];
     for (value, body) in cases {
         check_text(&[(&format!("builtins.toXML ({value})"), &document(body))]);
@@ -88,24 +85,29 @@ fn says_where_and_leaves_parts_unevaluated() {
     use raddle_nix::print::xml::{XmlOptions, to_xml};
     use raddle_nix_syntax::Pos;
 
-    let evaluator =
-        raddle_nix::Evaluator::new(raddle_nix::Settings::default(), |_| {}).unwrap();
-    let text = evaluator.run(|cx| {
-        let value = cx.eval_string(b"{ f = x: x; t = throw \"no\"; }", b"/")?;
-        let options = XmlOptions { strict: false, locations: true };
-        to_xml(cx, value, Pos::NONE, options).map(|(text, _)| String::from_utf8(text))
-    });
-    let expected = document(&[
-        "<attrs>",
-        "  <attr column=\"3\" line=\"1\" name=\"f\">",
-        "    <function column=\"7\" line=\"1\">",
-        "      <varpat name=\"x\" />",
-        "    </function>",
-        "  </attr>",
-        "  <attr column=\"13\" line=\"1\" name=\"t\">",
-        "    <unevaluated />",
-        "  </attr>",
-        "</attrs>",
-    ]);
-    assert_eq!(text.unwrap().unwrap(), expected);
+    let evaluator = raddle_nix::Evaluator::new(raddle_nix::Settings::default(), |_| {}).unwrap();
+    let cases: [(&str, &[&str]); 2] = [
+        ("x: x", &["<function column=\"1\" line=\"1\">", "  <varpat name=\"x\" />", "</function>"]),
+        (
+            r#"{ a = 1; t = throw "no"; }"#,
+            &[
+                "<attrs>",
+                "  <attr column=\"3\" line=\"1\" name=\"a\">",
+                "    <int value=\"1\" />",
+                "  </attr>",
+                "  <attr column=\"10\" line=\"1\" name=\"t\">",
+                "    <unevaluated />",
+                "  </attr>",
+                "</attrs>",
+            ],
+        ),
+    ];
+    for (expression, body) in cases {
+        let text = evaluator.run(|cx| {
+            let value = cx.eval_string(expression.as_bytes(), b"/")?;
+            let options = XmlOptions { strict: false, locations: true };
+            to_xml(cx, value, Pos::NONE, options).map(|(text, _)| String::from_utf8(text))
+        });
+        assert_eq!(text.unwrap().unwrap(), document(body), "{expression}");
+    }
 }
