@@ -3,10 +3,9 @@
 const LETTER: u8 = 1;
 const NAME: u8 = 2;
 const DIGIT: u8 = 4;
-const SPACE: u8 = 8;
-const PATH: u8 = 16;
-const SCHEME: u8 = 32;
-const URI: u8 = 64;
+const PATH: u8 = 8;
+const SCHEME: u8 = 16;
+const URI: u8 = 32;
 
 static CLASSES: [u8; 256] = classes();
 
@@ -30,7 +29,6 @@ const fn classes() -> [u8; 256] {
             b'%' | b'/' | b'?' | b':' | b'@' | b'&' | b'=' | b'$' | b',' | b'!' | b'~' | b'*' => {
                 URI
             }
-            b' ' | b'\t' | b'\r' | b'\n' => SPACE,
             _ => 0,
         };
         table[byte] = class;
@@ -55,7 +53,6 @@ tests! {
     is_letter LETTER "begin a name"
     is_name NAME "continue a name"
     is_digit DIGIT "be part of a number"
-    is_space SPACE "separate tokens"
     is_path PATH "be part of a path, besides the slash"
     is_scheme SCHEME "be part of a URI's scheme"
     is_uri URI "follow the colon of a URI"

@@ -13,7 +13,7 @@ mod token;
 
 use memchr::{memchr, memchr2};
 
-use class::{is_digit, is_scheme, is_space, is_uri};
+use class::{is_digit, is_scheme, is_uri};
 pub(crate) use class::{is_letter, is_name, is_path};
 pub(crate) use token::{Kind, Kinds, Token};
 
@@ -84,18 +84,21 @@ impl<'s> Lexer<'s> {
     #[inline]
     fn skip_blanks(&mut self) {
         let mut doc = None;
-        loop {
-            // Most blanks are indentation.
-            while self.text[self.at..].starts_with(b"        ") {
-                self.at += 8;
-            }
-            self.at = self.run(self.at, is_space);
-            match (self.byte(self.at), self.byte(self.at + 1)) {
-                (b'#', _) => {
+        while let Some(&byte) = self.text.get(self.at) {
+            match byte {
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\n' => {
+                    self.at += 1;
+                    // Most blanks are indentation.
+                    while self.text[self.at..].starts_with(b"        ") {
+                        self.at += 8;
+                    }
+                }
+                b'#' => {
                     let rest = &self.text[self.at..];
                     self.at += memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
                 }
-                (b'/', b'*') => {
+                b'/' if self.byte(self.at + 1) == b'*' => {
                     let start = self.at + 2;
                     let Some(end) = self.comment_end(start) else { break };
                     if end - start > 3 && self.text[start] == b'*' && self.text[start + 1] != b'*' {

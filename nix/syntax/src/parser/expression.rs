@@ -96,7 +96,7 @@ impl<'a> Parser<'a, '_> {
     fn simple_lambda(&mut self) -> Parsed<'a> {
         let pos = self.pos();
         let doc = self.lexer.doc_before(self.token.start);
-        let arg = Some(Symbol::intern(self.token_text()));
+        let arg = Some(self.symbol());
         self.advance();
         self.advance();
         let body = self.expression()?;
@@ -376,7 +376,7 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn attr_name(&mut self) -> Result<(AttrName<'a>, u32), Failed> {
         let pos = self.pos();
         if matches!(self.token.kind, Kind::Identifier | Kind::Or) {
-            let name = Symbol::intern(self.token_text());
+            let name = self.symbol();
             self.advance();
             return Ok((AttrName::Static(name, pos), 0));
         }

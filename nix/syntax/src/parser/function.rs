@@ -58,7 +58,7 @@ impl<'a> Parser<'a, '_> {
         if self.token.kind != Kind::Identifier {
             return self.unexpected("identifier");
         }
-        let name = Symbol::intern(self.token_text());
+        let name = self.symbol();
         self.advance();
         Ok(name)
     }

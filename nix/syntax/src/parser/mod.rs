@@ -6,7 +6,8 @@
 //! - `simple`: literals, lists, parentheses;
 //! - `string`, `path`: what is inside of quotes, `''` and paths;
 //! - `function`: set patterns;
-//! - `set`, `merge`: bindings, and how attribute paths become nested sets.
+//! - `set`, `merge`: bindings, and how attribute paths become nested sets;
+//! - `names`: symbols of names that repeat.
 //!
 //! Invariant: every recursion goes through [`Parser::nested`], which bounds the parser's stack,
 //! and every node is made by [`Parser::node`], which bounds the tree's height (a long chain of a
@@ -17,6 +18,7 @@
 mod expression;
 mod function;
 mod merge;
+mod names;
 mod path;
 mod set;
 mod simple;
@@ -28,7 +30,7 @@ use bumpalo::Bump;
 
 use crate::ast::{AttrName, Expr, ExprKind, Part};
 use crate::lexer::{Kind, Lexer, Token};
-use crate::{Pos, Source, SyntaxError, Warning};
+use crate::{Pos, Source, Symbol, SyntaxError, Warning};
 
 /// No tree is higher than this, counting nodes from the root to the deepest leaf, and nothing
 /// nests deeper in the text. Parsing to this depth fits a stack of 2 MiB, or of 8 MiB in a debug
@@ -94,6 +96,7 @@ pub fn parse<'a>(
         parts: Vec::new(),
         indented: Vec::new(),
         bytes: Vec::new(),
+        symbols: names::Names::new(),
         spare: Vec::new(),
     };
     match (parser.file(), nul) {
@@ -143,6 +146,7 @@ struct Parser<'a, 'w> {
     parts: Vec<Part<'a>>,
     indented: Vec<string::Piece<'a>>,
     bytes: Vec<u8>,
+    symbols: names::Names,
     /// Emptied builders, to use their memory again.
     #[expect(clippy::vec_box, reason = "a builder is too big to move around")]
     spare: Vec<Box<merge::SetBuilder<'a>>>,
@@ -234,6 +238,12 @@ impl<'a> Parser<'a, '_> {
     #[inline]
     fn token_text(&self) -> &'static [u8] {
         &self.lexer.text()[self.token.start..self.token.end]
+    }
+
+    /// Returns the symbol of the current token, a name.
+    #[inline]
+    fn symbol(&mut self) -> Symbol {
+        self.symbols.intern(self.lexer.text(), self.token.start, self.token.end)
     }
 
     #[cold]

@@ -3,9 +3,9 @@
 use bstr::ByteSlice;
 
 use super::{Failed, Lint, Parsed, Parser, Tree};
-use crate::Symbol;
 use crate::ast::ExprKind;
 use crate::lexer::Kind;
+use crate::sym;
 
 impl<'a> Parser<'a, '_> {
     /// Parses what may stand before a dot.
@@ -26,11 +26,9 @@ impl<'a> Parser<'a, '_> {
     #[inline(never)]
     fn variable(&mut self) -> Tree<'a> {
         let pos = self.pos();
-        let name = self.token_text();
-        let kind = if name == b"__curPos" {
-            ExprKind::CurPos
-        } else {
-            ExprKind::Var(Symbol::intern(name))
+        let kind = match self.symbol() {
+            sym::CUR_POS => ExprKind::CurPos,
+            name => ExprKind::Var(name),
         };
         self.advance();
         self.leaf(pos, kind)
