@@ -7,7 +7,7 @@ fn versions() {
         (r#"builtins.compareVersions "2.3" "2.3pre1""#, "1"),
         (r#"builtins.compareVersions "1-2" "1.2""#, "0"),
         (r#"builtins.compareVersions "20240101120000" "3""#, "-1"),
-        (r#"builtins.splitVersion "1.2.3pre4-r5""#, r#"[ "1" "2" "3" "pre" "4" "" "5" ]"#),
+        (r#"builtins.splitVersion "1.2.3pre4-r5""#, r#"[ "1" "2" "3" "pre" "4" "r" "5" ]"#),
         (r#"builtins.splitVersion """#, "[ ]"),
         (
             r#"builtins.parseDrvName "nix-0.12pre12876""#,
