@@ -1,17 +1,20 @@
 //! Files of expressions: found, parsed and evaluated once.
 
-use bumpalo::Bump;
+use std::cell::RefCell;
 use std::collections::HashMap;
 
+use bumpalo::Bump;
 use parking_lot::Mutex;
+use raddle_nix_syntax::print::Paths;
 use raddle_nix_syntax::{Options, Origin, Pos, Source, Symbol, SyntaxError};
 
+use crate::builtins::is_remote;
 use crate::compile::{self, Code};
 use crate::eval::{Cx, Error, ErrorKind, Result};
 use crate::paths;
 use crate::value::env::Env;
 use crate::value::thunk::Thunk;
-use crate::value::{Attrs, Value};
+use crate::value::{Attrs, Value, View};
 
 /// The files met so far.
 #[derive(Debug, Default)]
@@ -103,6 +106,58 @@ impl Cx<'_> {
             .map_err(|error| Error::new(ErrorKind::Other, Pos::NONE, error.to_string()))
     }
 
+    /// Returns an expression given as text without evaluating it yet; it must parse.
+    pub fn delay_string(&self, text: &[u8], base: &[u8]) -> Result<Value> {
+        let source = self.add_source(Origin::String, text.to_vec())?;
+        let code = self.compile(source, base, None)?;
+        self.worker.stats.thunks.add(1);
+        Ok(Thunk::suspended(self.heap(), code, Env::root()))
+    }
+
+    /// Returns the value of a file as a command line names it: a path seen from the folder `base`,
+    /// or `<name>` for one on the search path.
+    pub fn import_argument(&self, name: &[u8], base: &[u8]) -> Result<Value> {
+        let path = self.argument_path(name, base)?;
+        self.import(&path, Pos::NONE)
+    }
+
+    /// Returns the path that a command line means by a file name.
+    fn argument_path(&self, name: &[u8], base: &[u8]) -> Result<Vec<u8>> {
+        if let Some(inner) = name.strip_prefix(b"<").and_then(|rest| rest.strip_suffix(b">")) {
+            let found = self.lookup_path(inner, Pos::NONE)?;
+            let View::Path(path) = found.view() else { unreachable!("lookups return paths") };
+            return Ok(path.to_vec());
+        }
+        if is_remote(name) {
+            let name = String::from_utf8_lossy(name);
+            let message = format!("cannot fetch '{name}': fetching is not supported yet");
+            return Err(Error::new(ErrorKind::Other, Pos::NONE, message));
+        }
+        Ok(paths::join(base, name))
+    }
+
+    /// Returns the text of a file as `nix-instantiate --parse` prints it; see
+    /// [`import_argument`](Self::import_argument).
+    pub fn parse_argument(&self, name: &[u8], base: &[u8]) -> Result<Vec<u8>> {
+        let path = self.argument_path(name, base)?;
+        let resolved = self.resolve(&path)?;
+        let text = self.source_text(&resolved)?;
+        let origin = Origin::File(paths::os(&resolved).to_owned());
+        self.parse_text(origin, text, paths::parent(&resolved))
+    }
+
+    /// Returns an expression as `nix-instantiate --parse` prints it.
+    pub fn parse_text(&self, origin: Origin, text: Vec<u8>, base: &[u8]) -> Result<Vec<u8>> {
+        let source = self.add_source(origin, text)?;
+        // Undefined variables are found here already.
+        self.compile(source, base, None)?;
+        let arena = Bump::new();
+        let features = Options { pipe_operators: true, ..Options::default() };
+        let tree = raddle_nix_syntax::parse(&arena, source, &features).map_err(syntax)?;
+        let home = self.evaluator.settings.home.as_deref().unwrap_or(b"/");
+        Ok(raddle_nix_syntax::print::desugared(tree, Paths { base, home }))
+    }
+
     /// Parses and compiles a text.
     pub(crate) fn compile(
         &self,
@@ -111,22 +166,26 @@ impl Cx<'_> {
         outer: Option<&[Symbol]>,
     ) -> Result<&'static Code> {
         let settings = &self.evaluator.settings;
+        let warnings = RefCell::default();
         let options = Options {
             pipe_operators: settings.has_feature("pipe-operators"),
             url_literals: settings.lint_url_literals,
             absolute_paths: settings.lint_absolute_path_literals,
             short_paths: settings.lint_short_path_literals,
-            ..Options::default()
+            warnings: Some(&warnings),
         };
         let arena = Bump::new();
-        let tree = raddle_nix_syntax::parse(&arena, source, &options).map_err(syntax)?;
+        let tree = raddle_nix_syntax::parse(&arena, source, &options);
+        for warning in warnings.take() {
+            self.emit(warning.render());
+        }
         let context = compile::Context {
             heap: self.heap(),
             globals: &self.evaluator.globals,
             base,
             home: settings.home.as_deref().filter(|_| !settings.pure),
         };
-        compile::compile(context, outer, tree)
+        compile::compile(context, outer, tree.map_err(syntax)?)
     }
 }
 

@@ -15,6 +15,7 @@ mod compile;
 pub mod eval;
 mod evaluator;
 mod files;
+pub mod flake;
 mod paths;
 pub mod print;
 pub mod settings;

@@ -36,6 +36,7 @@ use crate::settings::Settings;
 use crate::value::heap::Heap;
 use crate::value::{Attrs, AttrsBuilder, List, PrimOp, Str, Value};
 
+pub(crate) use search_path::is_remote;
 pub use store::StoreState;
 
 /// The tables of all areas.

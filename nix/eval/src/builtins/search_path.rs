@@ -35,7 +35,8 @@ pub(super) fn absolute(path: &[u8]) -> Option<Vec<u8>> {
     Some(paths::canonical(path.as_os_str().as_bytes()))
 }
 
-fn is_remote(path: &[u8]) -> bool {
+/// Returns whether a path on the search path or the command line is to be fetched.
+pub(crate) fn is_remote(path: &[u8]) -> bool {
     let schemes: [&[u8]; 8] = [
         b"http://",
         b"https://",
@@ -62,7 +63,7 @@ fn suffix<'n>(prefix: &[u8], name: &'n [u8]) -> Option<&'n [u8]> {
 
 impl Cx<'_> {
     /// Returns the value of `<name>`.
-    pub(crate) fn lookup_path(&self, name: &[u8], pos: Pos) -> Result<Value> {
+    pub fn lookup_path(&self, name: &[u8], pos: Pos) -> Result<Value> {
         let settings = &self.evaluator.settings;
         let entries = if settings.pure { &[][..] } else { &settings.search_path };
         for entry in entries {

@@ -25,7 +25,7 @@ use raddle_nix_syntax::{Pos, sym};
 
 pub use coerce::Coerce;
 pub use effects::{Effect, Effects};
-pub(crate) use expect::{describe, show_type};
+pub(crate) use expect::{describe, hint, show_type};
 pub use error::{Cause, Error, ErrorKind, Frame, Result, Trace};
 
 use crate::compile::Code;
