@@ -125,28 +125,23 @@ impl Cx<'_> {
         if let Err(error) = self.enter() {
             return Err(self.overflow_in(error, pos));
         }
-        let result = self.lambda_body(code, lambda.env(), arg, pos);
+        let env = self.new_env(lambda.env(), code.slots);
+        let bound = match &code.formals {
+            None => {
+                env.slot(0).set(arg);
+                Ok(())
+            }
+            Some(formals) => self.bind(code, formals, env, arg),
+        };
+        let result = match bound {
+            Ok(()) => match self.eval(&code.body, env) {
+                Ok(value) => Ok(value),
+                Err(error) => Err(self.lambda_frames(error, code, pos)),
+            },
+            Err(error) => Err(call_site_frame(error, pos)),
+        };
         self.leave();
-        match result {
-            Ok(value) => Ok(value),
-            Err(error) => Err(self.lambda_frame(error, code, pos)),
-        }
-    }
-
-    #[inline(always)]
-    fn lambda_body(
-        &self,
-        code: &'static LambdaCode,
-        up: Env,
-        arg: Value,
-        pos: Pos,
-    ) -> Result<Value> {
-        let env = self.new_env(up, code.slots);
-        match &code.formals {
-            None => env.slot(0).set(arg),
-            Some(formals) => self.bind(code, formals, env, arg, pos)?,
-        }
-        self.eval(&code.body, env)
+        result
     }
 
     /// Fills a frame from the attributes of the argument.
@@ -157,7 +152,6 @@ impl Cx<'_> {
         formals: &'static FormalsCode,
         env: Env,
         arg: Value,
-        call_pos: Pos,
     ) -> Result<()> {
         let attrs = self.force_attrs(arg, code.pos, || {
             "while evaluating the value passed for the lambda argument".to_owned()
@@ -175,12 +169,12 @@ impl Cx<'_> {
             } else if let Some(default) = &formal.default {
                 env.slot(slot).set(self.delay(default, env));
             } else {
-                return Err(missing_argument(code, formal.name, call_pos));
+                return Err(missing_argument(code, formal.name));
             }
             slot += 1;
         }
         if !formals.ellipsis && found != attrs.len() {
-            return Err(unexpected_argument(code, formals, attrs, call_pos));
+            return Err(unexpected_argument(code, formals, attrs));
         }
         Ok(())
     }
@@ -192,7 +186,7 @@ impl Cx<'_> {
 
     #[cold]
     #[inline(never)]
-    fn lambda_frame(&self, error: Error, code: &'static LambdaCode, pos: Pos) -> Error {
+    fn lambda_frames(&self, error: Error, code: &'static LambdaCode, pos: Pos) -> Error {
         if !self.evaluator.settings.show_trace {
             return error;
         }
@@ -202,9 +196,13 @@ impl Cx<'_> {
             }
             None => "while calling anonymous lambda".to_owned(),
         };
-        let error = error.frame(code.pos, what);
-        if pos == Pos::NONE { error } else { error.frame(pos, "from call site") }
+        call_site_frame(error.frame(code.pos, what), pos)
     }
+}
+
+#[cold]
+fn call_site_frame(error: Error, pos: Pos) -> Error {
+    if pos == Pos::NONE { error } else { error.frame(pos, "from call site") }
 }
 
 #[cold]
@@ -224,11 +222,11 @@ fn lambda_name(code: &LambdaCode) -> String {
 }
 
 #[cold]
-fn missing_argument(code: &LambdaCode, name: raddle_nix_syntax::Symbol, call_pos: Pos) -> Error {
+fn missing_argument(code: &LambdaCode, name: raddle_nix_syntax::Symbol) -> Error {
     let name = String::from_utf8_lossy(name.as_bytes());
     let message =
         format!("function '{}' called without required argument '{name}'", lambda_name(code));
-    Error::new(ErrorKind::Type, code.pos, message).frame(call_pos, "from call site")
+    Error::new(ErrorKind::Type, code.pos, message)
 }
 
 #[cold]
@@ -236,7 +234,6 @@ fn unexpected_argument(
     code: &LambdaCode,
     formals: &FormalsCode,
     attrs: crate::value::Attrs,
-    call_pos: Pos,
 ) -> Error {
     let expected: Vec<&[u8]> =
         formals.formals.iter().map(|formal| formal.name.as_bytes()).collect();
@@ -249,7 +246,7 @@ fn unexpected_argument(
         lambda_name(code),
         String::from_utf8_lossy(unexpected)
     );
-    Error::with_hint(ErrorKind::Type, code.pos, message, hint).frame(call_pos, "from call site")
+    Error::with_hint(ErrorKind::Type, code.pos, message, hint)
 }
 
 impl Cx<'_> {

@@ -13,7 +13,7 @@ use raddle_nix_syntax::Pos;
 
 use super::{Cx, Error, ErrorKind, Result};
 use crate::value::thunk::{Outcome, State, Thunk, Work};
-use crate::value::{Slot, Value};
+use crate::value::{Function, Slot, Value, View};
 
 impl Cx<'_> {
     /// Evaluates a value as far as its outermost constructor.
@@ -73,7 +73,7 @@ impl Cx<'_> {
             match work {
                 Work::Code(code, env) => self.eval(code, env),
                 Work::Apply(function, args, count) => {
-                    self.call(function, &args[..count], Pos::NONE)
+                    self.call(function, &args[..count], delayed_call_pos(function, count))
                 }
             }
         };
@@ -151,4 +151,21 @@ impl Cx<'_> {
 #[cold]
 fn infinite_recursion() -> Error {
     Error::new(ErrorKind::InfiniteRecursion, Pos::NONE, "infinite recursion encountered")
+}
+
+/// Returns the place of a delayed call: where the function that it applies was written. A call with
+/// two arguments, as `mapAttrs` makes, has none.
+#[inline]
+fn delayed_call_pos(function: Value, count: usize) -> Pos {
+    if count != 1 {
+        return Pos::NONE;
+    }
+    match function.view() {
+        View::Function(Function::Lambda(lambda)) => lambda.code().pos,
+        View::Thunk => match function.as_thunk().map(Thunk::look) {
+            Some(State::Idle(_, Work::Apply(inner, _, count))) => delayed_call_pos(inner, count),
+            _ => Pos::NONE,
+        },
+        _ => Pos::NONE,
+    }
 }

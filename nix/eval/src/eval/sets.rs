@@ -69,7 +69,7 @@ impl Cx<'_> {
         inner: Env,
     ) -> Result<Attrs> {
         let value = self.force_slot(inner.slot(index as u32))?;
-        let overrides = self.expect_attrs(value, code.pos, || {
+        let overrides = self.expect_attrs(value, Pos::NONE, || {
             "while evaluating the `__overrides` attribute".to_owned()
         })?;
         for attr in overrides.attrs() {
