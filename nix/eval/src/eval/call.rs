@@ -84,7 +84,7 @@ impl Cx<'_> {
     #[inline(always)]
     fn enter(&self) -> Result<()> {
         let depth = self.depth.get();
-        if depth >= self.max_depth || self.stack_is_full() {
+        if depth > self.max_depth || self.stack_is_full() {
             return Err(self.stack_overflow());
         }
         self.depth.set(depth + 1);

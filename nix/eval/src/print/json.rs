@@ -63,7 +63,10 @@ impl Writer<'_, '_> {
     fn value(&mut self, value: Value, pos: Pos, copy_paths: bool) -> Result<()> {
         let cx = self.cx;
         cx.nested(pos, || {
-            let value = if self.options.strict { cx.force(value)? } else { value.resolved() };
+            let value = match self.options.strict {
+                true => cx.force(value).map_err(|error| too_deep_at(error, pos))?,
+                false => value.resolved(),
+            };
             match value.view() {
                 View::Attrs(attrs) => {
                     let peel = Peel { pos, at: pos, through_to_string: false, copy_paths };
@@ -214,6 +217,15 @@ struct Peel {
     /// Whether some layer was a `__toString`.
     through_to_string: bool,
     copy_paths: bool,
+}
+
+/// Puts the error for too deep a call where the member is that was about to be evaluated.
+#[cold]
+fn too_deep_at(error: Error, pos: Pos) -> Error {
+    if error.kind() == ErrorKind::StackOverflow && error.frames().next().is_none() {
+        return Error::new(ErrorKind::StackOverflow, pos, error.to_string());
+    }
+    error
 }
 
 #[cold]
