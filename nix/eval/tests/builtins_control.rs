@@ -83,10 +83,7 @@ fn messages() {
             (r#"builtins.traceVerbose "a" 1"#, &[]),
             (r#"builtins.traceVerbose (throw "unused") 1"#, &[]),
             (r#"builtins.warn "w" 1"#, &["evaluation warning: w"]),
-            (
-                r#"builtins.warn "a\nb" 1"#,
-                &["evaluation warning: a\n                    b"],
-            ),
+            (r#"builtins.warn "a\nb" 1"#, &["evaluation warning: a\n                    b"]),
             ("builtins.warn 1 1", &[]),
         ],
     );

@@ -62,10 +62,7 @@ fn selection() {
         (r#"builtins.length (builtins.filter (x: true) [ (throw "lazy") ])"#, "1"),
         (r#"builtins.filter (throw "lazy") [ ]"#, "[ ]"),
         ("builtins.filter { __functor = self: x: x > 1; } [ 1 2 ]", "[ 2 ]"),
-        (
-            "builtins.partition (x: x > 2) [ 1 5 2 4 3 ]",
-            "{ right = [ 5 4 3 ]; wrong = [ 1 2 ]; }",
-        ),
+        ("builtins.partition (x: x > 2) [ 1 5 2 4 3 ]", "{ right = [ 5 4 3 ]; wrong = [ 1 2 ]; }"),
         ("builtins.partition (x: true) [ ]", "{ right = [ ]; wrong = [ ]; }"),
         (
             r#"builtins.length (builtins.partition (x: true) [ (throw "forced") ]).right"#,
@@ -265,7 +262,7 @@ fn each_element_is_evaluated_once() {
                 &["trace: a", "trace: b"],
             ),
             (
-                r#"let l = map (x: builtins.trace (toString x) x) [ 1 2 ]; in l ++ l"#,
+                "let l = map (x: builtins.trace (toString x) x) [ 1 2 ]; in l ++ l",
                 &["trace: 1", "trace: 2"],
             ),
         ],

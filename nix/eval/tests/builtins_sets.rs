@@ -11,7 +11,7 @@ fn names_and_values() {
             r#"builtins.attrNames { b = 1; a = 2; _ = 3; B = 4; "1" = 5; }"#,
             r#"[ "1" "B" "_" "a" "b" ]"#,
         ),
-        (r#"builtins.attrNames ({ z = 1; m = 2; } // { a = 3; })"#, r#"[ "a" "m" "z" ]"#),
+        ("builtins.attrNames ({ z = 1; m = 2; } // { a = 3; })", r#"[ "a" "m" "z" ]"#),
         ("builtins.attrNames { }", "[ ]"),
         (r#"builtins.attrNames { a = throw "lazy"; }"#, r#"[ "a" ]"#),
         ("builtins.attrValues { b = 1; a = 2; B = 3; }", "[ 3 2 1 ]"),
@@ -56,10 +56,7 @@ fn removing() {
 #[test]
 fn intersections() {
     check(&[
-        (
-            "builtins.intersectAttrs { a = 1; b = 2; } { b = 3; c = 4; }",
-            "{ b = 3; }",
-        ),
+        ("builtins.intersectAttrs { a = 1; b = 2; } { b = 3; c = 4; }", "{ b = 3; }"),
         ("builtins.intersectAttrs { a = 1; b = 2; c = 3; } { b = 4; }", "{ b = 4; }"),
         ("builtins.intersectAttrs { b = 4; } { a = 1; b = 2; c = 3; }", "{ b = 2; }"),
         ("builtins.intersectAttrs { } { a = 1; }", "{ }"),
@@ -68,10 +65,7 @@ fn intersections() {
             "builtins.intersectAttrs ({ a = 1; b = 2; } // { c = 3; }) ({ c = 4; a = 5; } // { d = 6; })",
             "{ a = 5; c = 4; }",
         ),
-        (
-            r#"(builtins.intersectAttrs { a = throw "l"; b = 1; } { a = 1; b = throw "r"; }).a"#,
-            "1",
-        ),
+        (r#"(builtins.intersectAttrs { a = throw "l"; b = 1; } { a = 1; b = throw "r"; }).a"#, "1"),
         (
             r#"(builtins.unsafeGetAttrPos "a" (builtins.intersectAttrs { a = 1; } { a = 1; b = 2; })).column"#,
             "70",
@@ -82,10 +76,7 @@ fn intersections() {
 #[test]
 fn collecting() {
     check(&[
-        (
-            r#"builtins.catAttrs "a" [ { a = 1; } { b = 0; } { a = 2; b = 3; } ]"#,
-            "[ 1 2 ]",
-        ),
+        (r#"builtins.catAttrs "a" [ { a = 1; } { b = 0; } { a = 2; b = 3; } ]"#, "[ 1 2 ]"),
         (r#"builtins.catAttrs "nowhere" [ { a = 1; } ]"#, "[ ]"),
         (r#"builtins.length (builtins.catAttrs "a" [ { a = throw "lazy"; } ])"#, "1"),
         (r#"builtins.catAttrs "a" [ { a = 1; } 2 ]"#, "error: expected a set but found an integer"),
@@ -101,7 +92,7 @@ fn collecting() {
             r#"{ a = { name = "a"; values = [ 1 3 ]; }; b = { name = "b"; values = [ 2 ]; }; }"#,
         ),
         ("builtins.zipAttrsWith (n: v: v) [ ]", "{ }"),
-        (r#"(builtins.zipAttrsWith (n: v: throw n) [ { a = 1; } ]) ? a"#, "true"),
+        ("(builtins.zipAttrsWith (n: v: throw n) [ { a = 1; } ]) ? a", "true"),
         (
             r#"(builtins.zipAttrsWith (n: builtins.length) [ { a = throw "lazy"; } { a = 1; } ]).a"#,
             "2",
@@ -121,10 +112,7 @@ fn lists_to_sets() {
             r#"builtins.listToAttrs [ { name = "a"; value = 1; } { name = "a"; value = 2; } ]"#,
             "{ a = 1; }",
         ),
-        (
-            r#"builtins.listToAttrs [ { name = "a"; value = 1; } { name = "a"; } ]"#,
-            "{ a = 1; }",
-        ),
+        (r#"builtins.listToAttrs [ { name = "a"; value = 1; } { name = "a"; } ]"#, "{ a = 1; }"),
         ("builtins.listToAttrs [ ]", "{ }"),
         (r#"builtins.listToAttrs [ { name = "a"; value = throw "lazy"; } ] ? a"#, "true"),
         ("builtins.listToAttrs [ { } ]", "error: attribute 'name' missing"),
@@ -169,10 +157,7 @@ fn function_arguments() {
             "builtins.functionArgs { __functor = self: { a }: a; }",
             "error: 'functionArgs' requires a function",
         ),
-        (
-            r#"(builtins.unsafeGetAttrPos "b" (builtins.functionArgs ({ a, b }: a))).column"#,
-            "61",
-        ),
+        (r#"(builtins.unsafeGetAttrPos "b" (builtins.functionArgs ({ a, b }: a))).column"#, "61"),
     ]);
 }
 

@@ -55,13 +55,18 @@ fn find(attrs: Attrs, name: &[u8]) -> Option<Attr> {
     attrs.get_attr(Symbol::lookup(name)?)
 }
 
+/// Returns the error for an attribute that a function needs: unlike `.`, without suggestions.
+#[cold]
+pub(super) fn missing(name: &[u8]) -> Error {
+    let message = format!("attribute '{}' missing", String::from_utf8_lossy(name));
+    Error::new(ErrorKind::MissingAttribute, Pos::NONE, message)
+}
+
 fn get_attr(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let (name, attrs) = name_and_set(cx, args, "getAttr")?;
     match find(attrs, name) {
         Some(attr) => cx.force_slot(attr.slot),
-        None => Err(cx
-            .missing_attribute(attrs, Symbol::intern(name), Pos::NONE)
-            .frame(Pos::NONE, "in the attribute set under consideration")),
+        None => Err(missing(name).frame(Pos::NONE, "in the attribute set under consideration")),
     }
 }
 
@@ -142,11 +147,9 @@ fn cat_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
 }
 
 /// Returns an attribute of an element of the list passed to `listToAttrs`.
-fn part_of_pair(cx: &Cx<'_>, pair: Attrs, name: Symbol) -> Result<Attr> {
-    pair.get_attr(name).ok_or_else(|| {
-        cx.missing_attribute(pair, name, Pos::NONE)
-            .frame(Pos::NONE, "in a {name=...; value=...;} pair")
-    })
+fn part_of_pair(pair: Attrs, name: Symbol) -> Result<Attr> {
+    let at = "in a {name=...; value=...;} pair";
+    pair.get_attr(name).ok_or_else(|| missing(name.as_bytes()).frame(Pos::NONE, at))
 }
 
 fn list_to_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
@@ -156,7 +159,7 @@ fn list_to_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     for element in list.iter() {
         let text = "while evaluating an element of the list passed to builtins.listToAttrs";
         let pair = cx.force_attrs(element, Pos::NONE, text)?;
-        let name = part_of_pair(cx, pair, sym::NAME)?;
+        let name = part_of_pair(pair, sym::NAME)?;
         let text = "while evaluating the `name` attribute of an element of the list passed to builtins.listToAttrs";
         let bytes = cx.force_plain_string(name.value(), name.pos, text)?;
         pairs.push((Symbol::intern(bytes), pair));
@@ -167,7 +170,7 @@ fn list_to_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     pairs.dedup_by_key(|pair| pair.0);
     let mut attrs = Vec::with_capacity(pairs.len());
     for (name, pair) in pairs {
-        attrs.push(Attr { name, ..part_of_pair(cx, pair, sym::VALUE)? });
+        attrs.push(Attr { name, ..part_of_pair(pair, sym::VALUE)? });
     }
     Ok(set_of(cx, &attrs))
 }
@@ -209,7 +212,10 @@ fn zip_attrs_with(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         let attrs = cx.force_attrs(element, Pos::NONE, text)?;
         named.extend(attrs.attrs().iter().map(|attr| (attr.name, attr.value())));
     }
-    Ok(grouped(cx, named, |name, values| cx.apply2_later(function, cx.symbol_string(name), values)))
+    Ok(grouped(cx, named, |name, values| {
+        // One argument after the other, so that both calls have a place in traces.
+        cx.apply_later(cx.apply_later(function, cx.symbol_string(name)), values)
+    }))
 }
 
 fn group_by(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {

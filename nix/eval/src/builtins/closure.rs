@@ -10,23 +10,25 @@ use std::collections::{BTreeSet, VecDeque};
 
 use raddle_nix_syntax::{Pos, Symbol, sym};
 
+use super::attrs::missing;
 use crate::eval::{Cx, Error, Result, Trace};
 use crate::print;
 use crate::value::{Attr, Attrs, PrimOp, Type, Value, View};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("genericClosure", 1, generic_closure)];
 
+#[expect(clippy::mutable_key_type, reason = "what `Cx` changes has no say in the order of keys")]
 fn generic_closure(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the first argument passed to builtins.genericClosure";
     let arg = cx.force_attrs(args[0], Pos::NONE, text)?;
-    let start = argument(cx, arg, sym::START_SET)?;
+    let start = argument(arg, sym::START_SET)?;
     let text =
         "while evaluating the 'startSet' attribute passed as argument to builtins.genericClosure";
     let start = cx.force_list(start.value(), Pos::NONE, text)?;
     if start.is_empty() {
         return Ok(start.into());
     }
-    let operator = argument(cx, arg, sym::OPERATOR)?;
+    let operator = argument(arg, sym::OPERATOR)?;
     let text =
         "while evaluating the 'operator' attribute passed as argument to builtins.genericClosure";
     let operator = cx.force_function(operator.value(), Pos::NONE, text)?;
@@ -58,11 +60,9 @@ fn generic_closure(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     Ok(cx.list(&found))
 }
 
-fn argument(cx: &Cx<'_>, arg: Attrs, name: Symbol) -> Result<Attr> {
-    arg.get_attr(name).ok_or_else(|| {
-        cx.missing_attribute(arg, name, Pos::NONE)
-            .frame(Pos::NONE, "in the attrset passed as argument to builtins.genericClosure")
-    })
+fn argument(arg: Attrs, name: Symbol) -> Result<Attr> {
+    let at = "in the attrset passed as argument to builtins.genericClosure";
+    arg.get_attr(name).ok_or_else(|| missing(name.as_bytes()).frame(Pos::NONE, at))
 }
 
 fn key_of(cx: &Cx<'_>, element: Value) -> Result<Value> {
@@ -72,7 +72,7 @@ fn key_of(cx: &Cx<'_>, element: Value) -> Result<Value> {
     };
     match attrs.get(sym::KEY) {
         Some(slot) => cx.force_slot(slot),
-        None => Err(cx.missing_attribute(attrs, sym::KEY, Pos::NONE)),
+        None => Err(missing(sym::KEY.as_bytes())),
     }
 }
 

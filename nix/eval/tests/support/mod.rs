@@ -8,20 +8,20 @@ use raddle_nix::eval::Error;
 use raddle_nix::{Evaluator, Settings};
 
 /// Evaluates `expression` all the way down and prints it.
-pub fn evaluate(evaluator: &Evaluator, expression: &str) -> Result<String, Error> {
+pub(crate) fn evaluate(evaluator: &Evaluator, expression: &str) -> Result<String, Error> {
     evaluator.run(|cx| cx.print_plain(cx.eval_string(expression.as_bytes(), b"/")?, true))
 }
 
 /// Checks `(expression, expected)` cases; an expectation that begins with `error: ` goes on with a
 /// part of the message.
 #[track_caller]
-pub fn check(cases: &[(&str, &str)]) {
+pub(crate) fn check(cases: &[(&str, &str)]) {
     check_with(Settings::default(), cases);
 }
 
 /// Like [`check`], with these settings.
 #[track_caller]
-pub fn check_with(settings: Settings, cases: &[(&str, &str)]) {
+pub(crate) fn check_with(settings: Settings, cases: &[(&str, &str)]) {
     let evaluator = Evaluator::new(settings, |_| {}).unwrap();
     let mut wrong = Vec::new();
     for (expression, expected) in cases {
@@ -42,7 +42,7 @@ pub fn check_with(settings: Settings, cases: &[(&str, &str)]) {
 
 /// Checks the frames of failures, outermost first, and the message after them.
 #[track_caller]
-pub fn check_frames(cases: &[(&str, &[&str])]) {
+pub(crate) fn check_frames(cases: &[(&str, &[&str])]) {
     let evaluator = Evaluator::new(Settings::default(), |_| {}).unwrap();
     for (expression, expected) in cases {
         let error = evaluate(&evaluator, expression).unwrap_err();
@@ -54,7 +54,7 @@ pub fn check_frames(cases: &[(&str, &[&str])]) {
 
 /// Checks the messages that evaluation prints; the value or error is ignored.
 #[track_caller]
-pub fn check_messages(settings: &Settings, cases: &[(&str, &[&str])]) {
+pub(crate) fn check_messages(settings: &Settings, cases: &[(&str, &[&str])]) {
     for (expression, expected) in cases {
         let messages = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&messages);
