@@ -11,7 +11,7 @@ impl Cx<'_> {
     /// Evaluates a value and everything in it; sharing and cycles are visited once.
     pub fn force_deep(&self, value: Value) -> Result<Value> {
         let mut seen = HashSet::new();
-        self.force_deep_unseen(value, &mut seen)?;
+        self.nested(Pos::NONE, || self.force_deep_unseen(value, &mut seen))?;
         self.force(value)
     }
 
