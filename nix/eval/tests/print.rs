@@ -129,7 +129,7 @@ fn limits() {
         &move |cx, value| cx.print_with(value, &options),
         &[
             ("[ 1 2 3 4 ]", "[ 1 2 3 «1 item elided» ]"),
-            ("[ [ 1 2 ] [ 3 4 5 ] 6 ]", "[ [ 1 2 ] [ «3 items elided» ] «1 item elided» ]"),
+            ("[ [ 1 2 ] [ 3 4 5 ] 6 ]", "[ [ 1 2 ] «2 items elided» ]"),
             (
                 "{ a = 1; b = 2; c = 3; d = 4; type = 5; _type = 6; }",
                 "{ _type = 6; type = 5; a = 1; «3 attributes elided» }",
@@ -178,7 +178,7 @@ fn colours() {
 /// Values nested too deeply are an error or said to be, whatever the printer.
 #[test]
 fn deep_values() {
-    let text = "builtins.foldl' (x: _: [ x ]) null (builtins.genList (x: x) 1000000)";
+    let text = "builtins.foldl' (x: _: [ x ]) null (builtins.genList (x: x) 20000)";
     let evaluator = Evaluator::new(Settings::default(), |_| {}).unwrap();
     evaluator.run(|cx| {
         let value = cx.eval_string(text.as_bytes(), b"/").unwrap();
@@ -210,8 +210,8 @@ fn reports() {
         &[
             // Without frames, everything follows on the first line.
             (
-                "# one\n{ }.a",
-                "error: attribute 'a' missing\n       at «string»:2:1:\n            1| # one\n            2| { }.a\n             | ^",
+                "# one\nx",
+                "error: undefined variable 'x'\n       at «string»:2:1:\n            1| # one\n            2| x\n             | ^",
             ),
             (
                 "1 +",
@@ -223,7 +223,7 @@ fn reports() {
             ),
             (
                 r#"builtins.addErrorContext "context" { a = 1; }.b"#,
-                "error:\n       … while calling the 'addErrorContext' builtin\n         at «string»:1:1:\n            1| builtins.addErrorContext \"context\" { a = 1; }.b\n             | ^\n\n       … context\n\n       error: attribute 'b' missing\n       at «string»:1:36:\n            1| builtins.addErrorContext \"context\" { a = 1; }.b\n             |                                    ^\n       Did you mean a?",
+                "error:\n       … context\n\n       … while evaluating the attribute 'b'\n         at «string»:1:36:\n            1| builtins.addErrorContext \"context\" { a = 1; }.b\n             |                                    ^\n\n       error: attribute 'b' missing\n       Did you mean a?",
             ),
         ],
     );
@@ -243,7 +243,7 @@ fn repeated_frames() {
         let result = evaluator.run(|cx| cx.eval_string(expression.as_bytes(), b"/"));
         report(result.unwrap_err(), &ReportOptions { show_trace, ..ReportOptions::default() })
     };
-    for (n, frames, note) in [(1, 5, ""), (3, 9, ""), (4, 5, "(6 duplicate frames omitted)")] {
+    for (n, frames, note) in [(1, 5, ""), (3, 9, ""), (4, 4, "(7 duplicate frames omitted)")] {
         let shown = text(n, true);
         assert_eq!(shown.matches("       … ").count(), frames, "{shown}");
         assert!(shown.contains(note), "{shown}");

@@ -201,15 +201,15 @@ impl Cx<'_> {
         let Some(((first, first_pos), rest)) = code.parts.split_first() else {
             unreachable!("an addition has operands")
         };
-        let mut sum = self.eval(first, env)?;
+        let mut sum = self.operand(first, *first_pos, env)?;
         for (i, (part, pos)) in rest.iter().enumerate() {
             sum = match sum.view() {
                 View::Int(_) | View::Float(_) => {
-                    let value = self.eval(part, env)?;
+                    let value = self.operand(part, *pos, env)?;
                     self.add_numbers(sum, value, *pos)?
                 }
                 View::Path(path) => {
-                    let value = self.eval(part, env)?;
+                    let value = self.operand(part, *pos, env)?;
                     let s = self.coerce_for(value, Coerce::PLAIN, *pos, SEGMENT)?;
                     self.forbid_context(s, *pos)?;
                     self.path(paths::canonical(&[path, s.as_bytes()].concat()))
@@ -222,6 +222,10 @@ impl Cx<'_> {
             };
         }
         Ok(sum)
+    }
+
+    fn operand(&self, code: &'static Code, pos: Pos, env: Env) -> Result<Value> {
+        self.eval(code, env).trace(pos, || "in an operand of '+'".to_owned())
     }
 
     fn add_strings(
@@ -237,7 +241,7 @@ impl Cx<'_> {
             _ => self.coerce_for(first, Coerce::INTERPOLATE, first_pos, SEGMENT)?,
         });
         for (part, pos) in rest {
-            let value = self.eval(part, env)?;
+            let value = self.operand(part, *pos, env)?;
             strings.push(match value.view() {
                 View::Str(s) => s,
                 _ => self.coerce_for(value, Coerce::INTERPOLATE, *pos, SEGMENT)?,

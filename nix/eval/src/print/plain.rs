@@ -5,6 +5,8 @@
 
 use std::io::Write;
 
+use raddle_nix_syntax::Pos;
+
 use super::Output;
 use super::seen::Seen;
 use crate::eval::{Cx, Result};
@@ -40,9 +42,9 @@ impl<'a, 'e> Printer<'a, 'e> {
             View::Function(Function::PrimOp(_)) => self.text("<PRIMOP>"),
             View::Function(Function::PartialApp(_)) => self.text("<PRIMOP-APP>"),
             View::Attrs(attrs) if self.seen.has_set(attrs) => self.text("«repeated»"),
-            View::Attrs(attrs) => self.set(attrs)?,
+            View::Attrs(attrs) => self.cx.nested(Pos::NONE, || self.set(attrs))?,
             View::List(list) if self.seen.has_list(list, cell) => self.text("«repeated»"),
-            View::List(list) => self.list(list)?,
+            View::List(list) => self.cx.nested(Pos::NONE, || self.list(list))?,
             View::Thunk => match value.as_thunk() {
                 Some(thunk) if thunk.is_busy() => self.text("«potential infinite recursion»"),
                 _ => self.text("<CODE>"),
@@ -52,7 +54,6 @@ impl<'a, 'e> Printer<'a, 'e> {
     }
 
     fn set(&mut self, attrs: Attrs) -> Result<()> {
-        self.cx.check_stack()?;
         self.text("{ ");
         for attr in attrs.sorted(self.cx.heap()) {
             escape::write_attribute_name(&mut self.out.bytes, attr.name.as_bytes());
@@ -65,7 +66,6 @@ impl<'a, 'e> Printer<'a, 'e> {
     }
 
     fn list(&mut self, list: List) -> Result<()> {
-        self.cx.check_stack()?;
         self.text("[ ");
         for item in list.iter() {
             self.value(item, Some(item))?;

@@ -96,11 +96,11 @@ impl<'a, 'e> Printer<'a, 'e> {
             View::Function(function) => self.function(function),
             View::Attrs(attrs) => {
                 let repeated = self.options.track_repeated && self.seen.has_set(attrs);
-                return self.set(attrs, repeated, depth);
+                return self.nested(|printer| printer.set(attrs, repeated, depth));
             }
             View::List(list) => {
                 let repeated = self.options.track_repeated && self.seen.has_list(list, cell);
-                return self.list(list, repeated, depth);
+                return self.nested(|printer| printer.list(list, repeated, depth));
             }
             View::Thunk => match value.as_thunk() {
                 Some(thunk) if thunk.is_busy() => {
@@ -122,9 +122,6 @@ impl<'a, 'e> Printer<'a, 'e> {
         }
         if depth >= self.options.max_depth {
             self.text("{ ... }");
-            return Ok(());
-        }
-        if self.too_deep()? {
             return Ok(());
         }
         let sorted = self.sorted(attrs);
@@ -156,9 +153,6 @@ impl<'a, 'e> Printer<'a, 'e> {
         }
         if depth >= self.options.max_depth {
             self.text("[ ... ]");
-            return Ok(());
-        }
-        if self.too_deep()? {
             return Ok(());
         }
         let broken = self.is_broken(list.len(), list.iter().next());
@@ -273,16 +267,20 @@ impl<'a, 'e> Printer<'a, 'e> {
         self.coloured(RED, format!("«error: {}»", error.cause().message));
     }
 
-    /// Returns whether the value is nested too deeply to print, after saying so.
-    fn too_deep(&mut self) -> Result<bool> {
-        let Some(cx) = self.cx else { return Ok(false) };
-        match cx.check_stack() {
-            Ok(()) => Ok(false),
-            Err(error) if self.options.force && !self.options.show_errors => Err(error),
-            Err(error) => {
+    /// Prints a nested value, or what is wrong if it is nested too deeply.
+    fn nested(&mut self, print: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let Some(cx) = self.cx else { return print(self) };
+        let mut entered = false;
+        let result = cx.nested(Pos::NONE, || {
+            entered = true;
+            print(self)
+        });
+        match result {
+            Err(error) if !entered && (self.options.show_errors || !self.options.force) => {
                 self.error(error);
-                Ok(true)
+                Ok(())
             }
+            result => result,
         }
     }
 
