@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use raddle_nix_syntax::{Pos, sym};
 use smallvec::SmallVec;
 
-use super::expect::{describe, show_type};
+use super::expect::show_type;
 use super::{Cx, Error, ErrorKind, Result, Trace};
 use crate::compile::Code;
 use crate::compile::code::{Binary, Op};
