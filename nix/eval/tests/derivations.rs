@@ -372,12 +372,12 @@ fn importing_a_derivation() {
              i = import d.drvPath;
            in
            [
-             (i.outPath == d.outPath) (i.dev.outPath == d.dev.outPath) (i.drvPath == d.drvPath)
+             (i.out.outPath == d.outPath) (i.dev.outPath == d.dev.outPath) (i.drvPath == d.drvPath)
              i.name i.type i.outputName i.dev.outputName (map (x: x.outputName) i.all)
-             (builtins.getContext "${i.dev}" == builtins.getContext "${d.dev}")
+             (builtins.getContext "${i}" == builtins.getContext "${d.dev}")
              (builtins.attrNames i)
            ]"#,
-        r#"[ true true true "dep" "derivation" "out" "dev" [ "out" "dev" ] true [ "all" "dev" "drvPath" "name" "out" "outPath" "outputName" "type" ] ]"#,
+        r#"[ true true true "dep" "derivation" "dev" "dev" [ "dev" "out" ] true [ "all" "dev" "drvPath" "name" "out" "outPath" "outputName" "type" ] ]"#,
     )]);
 }
 
@@ -412,7 +412,7 @@ fn mistakes() {
         (r#"__impure = "x";"#, "expected a Boolean but found a string"),
         (r#"a = throw "first"; b = throw "second";"#, "first"),
         (r#"__structuredAttrs = true; outputs = "out";"#, "expected a list but found a string"),
-        (r#"__structuredAttrs = true; a = x: x;"#, "cannot convert a function to JSON"),
+        ("__structuredAttrs = true; a = x: x;", "cannot convert a function to JSON"),
     ];
     let texts: Vec<(String, String)> = cases
         .iter()
@@ -447,7 +447,7 @@ fn mistakes() {
 fn frames() {
     check_frames(&[
         (
-            r#"builtins.derivationStrict { name = 1; }"#,
+            "builtins.derivationStrict { name = 1; }",
             &[
                 "while calling the 'derivationStrict' builtin",
                 "while evaluating the derivation attribute 'name'",

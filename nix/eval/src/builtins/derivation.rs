@@ -1,145 +1,25 @@
-//! Derivations: `derivationStrict`, and what is remembered of each derivation.
+//! `derivationStrict`.
 //!
 //! Attributes are processed in the order of their names, which decides what error comes first. The
 //! rules of paths are the store crate's; here attributes become the parts of a derivation.
 
 use std::sync::Arc;
 
-use raddle_nix_store::context::Element;
-use raddle_nix_store::derivation::{
-    Derivation, DerivationError, Draft, Finished, ModuloHash, Node, OutputKind, OutputRef,
-};
+use raddle_nix_store::derivation::{DerivationError, Draft, Finished, OutputKind};
 use raddle_nix_store::hash::{Algorithm, Hash, parse_allow_empty};
-use raddle_nix_store::path::{Method, StorePath, upstream_placeholder};
+use raddle_nix_store::path::Method;
 use raddle_nix_syntax::{Pos, Symbol, sym};
 
 use super::data::Builder;
 use super::file_system::lossy;
-use super::store::Object;
+use super::known_derivations::KnownDerivation;
 use crate::eval::{Coerce, Cx, Error, ErrorKind, Result, Trace};
 use crate::print::json::{JsonOptions, to_json};
 use crate::text::escape::write_json_string;
 use crate::text::json::parse_json;
 use crate::value::{Attr, Attrs, AttrsBuilder, Context, PrimOp, Value, View, context};
 
-pub(super) const PRIMOPS: &[PrimOp] =
-    &[PrimOp::new("derivationStrict", 1, derivation_strict), PrimOp::new("outputOf", 2, output_of)];
-
-/// What others need to know of a derivation.
-#[derive(Debug)]
-pub(super) struct Known {
-    modulo: ModuloHash,
-    references: Box<[StorePath]>,
-    outputs: Box<[(String, OutputRef)]>,
-}
-
-impl Known {
-    fn new(derivation: &Derivation, modulo: ModuloHash, drv: &StorePath) -> Known {
-        let outputs = derivation.outputs.iter().map(|(name, output)| {
-            let output = match output.path() {
-                Some(path) => OutputRef::Path(path.clone()),
-                None => OutputRef::Placeholder(upstream_placeholder(drv, name)),
-            };
-            (name.clone(), output)
-        });
-        Known {
-            modulo,
-            references: derivation.references().into_iter().cloned().collect(),
-            outputs: outputs.collect(),
-        }
-    }
-}
-
-impl Cx<'_> {
-    /// Returns what is known of a derivation, reading its file if evaluation has not met it.
-    fn known(&self, drv: &StorePath) -> Result<Option<Arc<Known>>> {
-        let derivations = &self.evaluator.store.derivations;
-        if let Some(known) = derivations.get(drv.as_bytes()) {
-            return Ok(Some(known));
-        }
-        self.check_stack()?;
-        let Ok(text) = std::fs::read(drv.as_str()) else { return Ok(None) };
-        let derivation = Derivation::from_bytes(&text, &self.evaluator.settings.store_dir)
-            .map_err(|error| other(format!("error parsing derivation '{drv}': {error}")))?;
-        for input in derivation.input_drvs.keys() {
-            self.known(input)?;
-        }
-        let modulo = derivation
-            .hash_modulo(|input| derivations.get(input.as_bytes()).map(|known| known.modulo))
-            .map_err(|error| other(error.to_string()))?;
-        let known = Arc::new(Known::new(&derivation, modulo, drv));
-        derivations.insert(drv.as_bytes(), Arc::clone(&known));
-        Ok(Some(known))
-    }
-
-    /// Returns what the closure of a derivation needs to know about one of its paths.
-    fn node(&self, path: &StorePath) -> Result<Node> {
-        if path.is_derivation() {
-            let Some(known) = self.known(path)? else {
-                return Err(other(format!("path '{path}' is not valid")));
-            };
-            return Ok(Node {
-                references: known.references.to_vec(),
-                outputs: known.outputs.iter().map(|(name, _)| name.clone()).collect(),
-            });
-        }
-        let references = match self.evaluator.store.objects.get(path.as_bytes()) {
-            Some(Object::Text(text)) => text
-                .context()
-                .elements()
-                .into_iter()
-                .map(|element| element.path().clone())
-                .collect(),
-            _ => Vec::new(),
-        };
-        Ok(Node { references, outputs: Vec::new() })
-    }
-
-    fn output_string(&self, drv: &StorePath, name: &str, output: &OutputRef) -> Value {
-        let context = Context::single(self.heap(), &Element::built(drv.clone(), name));
-        self.string_with(output.as_str(), context)
-    }
-
-    fn drv_string(&self, drv: &StorePath) -> Value {
-        let context = Context::single(self.heap(), &Element::DrvDeep(drv.clone()));
-        self.string_with(drv.as_str(), context)
-    }
-
-    /// Returns the set that importing the file of a derivation gives; nothing for other files.
-    pub(super) fn import_derivation(&self, path: &[u8]) -> Result<Option<Value>> {
-        if !path.ends_with(b".drv") {
-            return Ok(None);
-        }
-        let Ok(drv) = self.evaluator.settings.store_dir.parse(path) else { return Ok(None) };
-        let Some(known) = self.known(&drv)? else { return Ok(None) };
-        let mut paths = AttrsBuilder::default();
-        let mut names = Vec::new();
-        for (name, output) in &known.outputs {
-            names.push(self.string(name));
-            let output = self.output_string(&drv, name, output);
-            paths.push(Symbol::intern(name.as_bytes()), Pos::NONE, output);
-        }
-        let name = drv.name().strip_suffix(".drv").unwrap_or(drv.name());
-        let mut facts = AttrsBuilder::default();
-        facts.push(sym::DRV_PATH, Pos::NONE, self.drv_string(&drv));
-        facts.push(sym::NAME, Pos::NONE, self.string(name));
-        facts.push(sym::OUTPUTS, Pos::NONE, self.list(&names));
-        facts.push(Symbol::intern(b"paths"), Pos::NONE, self.set(paths));
-        let function = self.eval_string(include_str!("imported.nix").as_bytes(), b"/")?;
-        self.call(function, &[self.set(facts)], Pos::NONE).map(Some)
-    }
-
-    /// Returns an error unless an experimental feature is on.
-    pub(super) fn require_feature(&self, feature: &str) -> Result<()> {
-        if self.evaluator.settings.has_feature(feature) {
-            return Ok(());
-        }
-        Err(other(format!(
-            "experimental Nix feature '{feature}' is disabled; add \
-             '--extra-experimental-features {feature}' to enable it"
-        )))
-    }
-}
+pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("derivationStrict", 1, derivation_strict)];
 
 #[cold]
 fn other(message: impl Into<String>) -> Error {
@@ -439,7 +319,7 @@ impl<'c, 'e> Parts<'c, 'e> {
         };
         let cx = self.cx;
         for input in self.draft.input_drvs.keys() {
-            cx.known(input)?;
+            cx.known_derivation(input)?;
         }
         let derivations = &cx.evaluator.store.derivations;
         let finished = self
@@ -487,11 +367,7 @@ impl<'c, 'e> Parts<'c, 'e> {
 /// Remembers a derivation and returns the strings for its file and its outputs.
 fn result(cx: &Cx<'_>, finished: &Finished) -> Value {
     let drv = &finished.drv_path;
-    let known = Known {
-        modulo: finished.modulo,
-        references: finished.derivation.references().into_iter().cloned().collect(),
-        outputs: finished.outputs.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
-    };
+    let known = KnownDerivation::new(&finished.derivation, finished.modulo, drv);
     cx.evaluator.store.derivations.insert(drv.as_bytes(), Arc::new(known));
     let mut strings = AttrsBuilder::with_capacity(finished.outputs.len() + 1);
     strings.push(sym::DRV_PATH, Pos::NONE, cx.drv_string(drv));
@@ -500,53 +376,4 @@ fn result(cx: &Cx<'_>, finished: &Finished) -> Value {
         strings.push(Symbol::intern(name.as_bytes()), Pos::NONE, string);
     }
     cx.set(strings)
-}
-
-fn output_of(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
-    let text = "while evaluating the first argument to builtins.outputOf";
-    let s = cx.force_string(args[0], Pos::NONE, text)?;
-    let text = "while evaluating the second argument to builtins.outputOf";
-    let output = cx.force_plain_string(args[1], Pos::NONE, text)?;
-    let output =
-        raddle_nix_store::path::check_name(output).map_err(|error| other(error.to_string()))?;
-    let elements = s.context().elements();
-    let drv = match elements[..] {
-        [Element::Opaque(drv)] if drv.is_derivation() => drv,
-        [Element::Opaque(path)] => {
-            return Err(other(format!("path '{path}' is not a derivation")));
-        }
-        [Element::DrvDeep(_)] => {
-            return Err(other(format!(
-                "string '{}' has a context which refers to a complete source and binary closure. \
-                 This is not supported at this time",
-                lossy(s.as_bytes())
-            )));
-        }
-        [Element::Built { .. }] => {
-            return Err(other(
-                "outputs of derivations that a derivation makes are not supported yet",
-            ));
-        }
-        _ => {
-            return Err(other(format!(
-                "string '{}' has {} entries in its context. It should only have exactly one entry",
-                lossy(s.as_bytes()),
-                elements.len()
-            )));
-        }
-    };
-    let known = cx.known(drv)?;
-    let place = known.as_ref().and_then(|known| {
-        known.outputs.iter().find(|(name, _)| name == output).map(|(_, place)| place)
-    });
-    match place {
-        Some(place) => Ok(cx.output_string(drv, output, place)),
-        None if known.is_some() => {
-            Err(other(format!("derivation '{drv}' does not have output '{output}'")))
-        }
-        None => {
-            let place = OutputRef::Placeholder(upstream_placeholder(drv, output));
-            Ok(cx.output_string(drv, output, &place))
-        }
-    }
 }

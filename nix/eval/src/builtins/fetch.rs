@@ -7,6 +7,7 @@ use raddle_nix_store::path::{Method, check_name};
 use raddle_nix_syntax::{Pos, sym};
 
 use super::file_system::{base_name, lossy};
+use super::store::is_in_store;
 use crate::eval::{Coerce, Cx, Error, ErrorKind, Result, Trace};
 use crate::value::{Attrs, PrimOp, Value, View};
 
@@ -104,7 +105,7 @@ fn fetch_file(cx: &Cx<'_>, arg: Value, fetcher: &Fetcher) -> Result<Value> {
         .store_dir
         .fixed_output_path(name, fetcher.method, &hash)
         .map_err(|error| other(error.to_string()))?;
-    if cx.is_in_store(&path) {
+    if is_in_store(&path) {
         cx.allow_path(path.as_bytes());
         return Ok(cx.store_path_string(&path).into());
     }

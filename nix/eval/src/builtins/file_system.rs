@@ -10,65 +10,24 @@
 //! Not here: what builtins do with files, and how store paths come about.
 
 use std::borrow::Cow;
-use std::hash::BuildHasher;
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::OnceLock;
 
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-use parking_lot::{Mutex, RwLock};
-use raddle::memory::CacheLine;
+use parking_lot::RwLock;
 use raddle_nix_store::nar::FileType;
 use raddle_nix_syntax::{Pos, Symbol};
 
+use super::by_path::ByPath;
 use super::store::Object;
 use crate::eval::{Cx, Error, ErrorKind, Result};
 use crate::paths;
 use crate::value::{Attrs, AttrsBuilder, Str, Value, View};
 
 /// Devices and pipes are read up to this many bytes.
-const ENDLESS: u64 = 1 << 30;
+const ENDLESS: u64 = 1 << 27;
 /// A path that leads through more symbolic links than this is taken to lead nowhere.
 const MAX_LINKS: usize = 1024;
-
-/// A map from paths, split so that workers seldom meet.
-#[derive(Debug)]
-pub(super) struct ByPath<V>(Box<[CacheLine<Mutex<HashTable<(Box<[u8]>, V)>>>]>);
-
-const SHARDS: usize = 64;
-
-impl<V> Default for ByPath<V> {
-    fn default() -> ByPath<V> {
-        ByPath((0..SHARDS).map(|_| CacheLine(Mutex::new(HashTable::new()))).collect())
-    }
-}
-
-impl<V: Clone> ByPath<V> {
-    fn hash(path: &[u8]) -> u64 {
-        FixedState::with_seed(2).hash_one(path)
-    }
-
-    /// Returns the shard for a hash, chosen by bits that the table uses for nothing.
-    fn shard(&self, hash: u64) -> &Mutex<HashTable<(Box<[u8]>, V)>> {
-        &self.0[(hash >> 40) as usize % SHARDS].0
-    }
-
-    pub(super) fn get(&self, path: &[u8]) -> Option<V> {
-        let hash = Self::hash(path);
-        let table = self.shard(hash).lock();
-        table.find(hash, |entry| *entry.0 == *path).map(|entry| entry.1.clone())
-    }
-
-    /// Adds an entry unless there is one.
-    pub(super) fn insert(&self, path: &[u8], value: V) {
-        let hash = Self::hash(path);
-        self.shard(hash)
-            .lock()
-            .entry(hash, |entry| *entry.0 == *path, |entry| Self::hash(&entry.0))
-            .or_insert_with(|| (path.into(), value));
-    }
-}
 
 /// What has been asked of the disk so far.
 #[derive(Debug, Default)]
@@ -346,7 +305,7 @@ impl Cx<'_> {
         }]
     }
 
-    /// Returns whether a path exists, as far as `known` listings can tell without asking the disk.
+    /// Returns whether a path without links exists, if its folder was listed before.
     pub(super) fn listed(&self, path: &[u8]) -> Option<bool> {
         let listing = self.files().listings.get(paths::parent(path))?;
         let View::Attrs(names) = listing.view() else { return None };

@@ -308,6 +308,10 @@ fn unparse(mut reference: Reference) -> Result<String, String> {
     })
 }
 
+fn hex(digit: u8) -> char {
+    char::from_digit(u32::from(digit), 16).map_or('0', |digit| digit.to_ascii_uppercase())
+}
+
 /// Replaces what cannot stand in a URL.
 fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
@@ -315,7 +319,7 @@ fn encode(text: &str) -> String {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => encoded.push(char::from(byte)),
             _ if b"-._~!$'()*,;:@/".contains(&byte) => encoded.push(char::from(byte)),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
+            _ => encoded.extend(['%', hex(byte >> 4), hex(byte & 15)]),
         }
     }
     encoded

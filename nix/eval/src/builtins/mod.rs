@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod attrs;
+mod by_path;
 mod closure;
 mod context;
 mod control;
@@ -17,6 +18,7 @@ mod files;
 mod flake_ref;
 mod hash;
 mod json;
+mod known_derivations;
 mod lists;
 mod regex;
 mod search_path;
@@ -52,6 +54,7 @@ const TABLES: &[&[PrimOp]] = &[
     flake_ref::PRIMOPS,
     hash::PRIMOPS,
     json::PRIMOPS,
+    known_derivations::PRIMOPS,
     lists::PRIMOPS,
     regex::PRIMOPS,
     search_path::PRIMOPS,

@@ -18,8 +18,9 @@ use raddle_nix_store::nar::{self, FileType, NarError};
 use raddle_nix_store::path::{Method, StorePath};
 use raddle_nix_syntax::{Pos, sym};
 
-use super::derivation::Known;
-use super::file_system::{ByPath, FileSystem, Links, base_name, does_not_exist, lossy};
+use super::by_path::ByPath;
+use super::file_system::{FileSystem, Links, base_name, does_not_exist, lossy};
+use super::known_derivations::KnownDerivation;
 use super::search_path::SearchPlace;
 use crate::eval::{Cx, Error, ErrorKind, Result, Trace};
 use crate::value::{Context, PrimOp, Str, Value};
@@ -40,7 +41,7 @@ pub struct StoreState {
     /// The objects that this evaluation named, by store path.
     pub(super) objects: ByPath<Object>,
     /// The derivations met so far, by the path of their file.
-    pub(super) derivations: ByPath<Arc<Known>>,
+    pub(super) derivations: ByPath<Arc<KnownDerivation>>,
     /// Where the entries of search paths are.
     pub(super) search_entries: ByPath<SearchPlace>,
 }
@@ -102,12 +103,6 @@ impl Cx<'_> {
         Str::with_context(self.heap(), path.as_bytes(), context)
     }
 
-    /// Makes the tree at `root` visible at a store path, as if it had been copied there.
-    pub(crate) fn add_object(&self, path: &StorePath, root: &[u8]) {
-        let object = Object::Source { root: root.into(), only: None };
-        self.evaluator.store.objects.insert(path.as_bytes(), object);
-    }
-
     /// Returns whether a path is at or below a store path that this evaluation computed.
     pub(super) fn is_made_here(&self, path: &[u8]) -> bool {
         let store_dir = &self.evaluator.settings.store_dir;
@@ -119,12 +114,7 @@ impl Cx<'_> {
 
     /// Returns whether a store object exists, or was named by this evaluation.
     pub(super) fn is_valid(&self, path: &StorePath) -> bool {
-        self.is_made_here(path.as_bytes()) || self.is_in_store(path)
-    }
-
-    /// Returns whether a store object lies on the disk.
-    pub(super) fn is_in_store(&self, path: &StorePath) -> bool {
-        std::fs::symlink_metadata(path.as_str()).is_ok()
+        self.is_made_here(path.as_bytes()) || is_in_store(path)
     }
 
     /// Hashes the file or tree at a path without links in its folders.
@@ -219,7 +209,7 @@ impl Cx<'_> {
                 None => None,
                 Some(hash) => {
                     let path = self.fixed_path(name, method, &hash)?;
-                    if self.is_in_store(&path) {
+                    if is_in_store(&path) {
                         return Ok(self.store_path_string(&path).into());
                     }
                     Some(path)
@@ -237,6 +227,11 @@ impl Cx<'_> {
         };
         add().trace(Pos::NONE, || text)
     }
+}
+
+/// Returns whether a store object lies on the disk.
+pub(super) fn is_in_store(path: &StorePath) -> bool {
+    std::fs::symlink_metadata(path.as_str()).is_ok()
 }
 
 /// How a tree becomes a store object.
