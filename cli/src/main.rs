@@ -2,13 +2,26 @@
 //!
 //! Only this crate reads arguments, environment variables and the current directory, and prints.
 //!
-//! Exit codes: 0 for success, 1 for an error in the input or its evaluation, 2 for arguments that
-//! make no sense, 130 when interrupted.
+//! | exit code | meaning                                                              |
+//! |-----------|----------------------------------------------------------------------|
+//! | 0         | success; also when nobody wants the rest of the output (`\| head`)     |
+//! | 1         | an error in the input, its evaluation or the output; nothing found   |
+//! | 2         | arguments that make no sense                                         |
+//! | 130       | interrupted (Ctrl-C)                                                 |
 
+mod environment;
+mod eval;
+mod highlight;
+mod instantiate;
+mod interrupt;
 mod options;
 mod output;
 mod progress;
 mod search;
+mod settings;
+mod source;
+mod statistics;
+mod write_to;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -26,14 +39,21 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Search for packages.
-    Search(search::Search),
+    /// Search for packages
+    Search(Box<search::Search>),
+    /// Print the value of an expression
+    Eval(Box<eval::Eval>),
+    /// Print values as nix-instantiate does
+    Instantiate(Box<instantiate::Instantiate>),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    interrupt::watch();
     let result = match cli.command {
         Command::Search(search) => search.run(),
+        Command::Eval(eval) => eval.run(),
+        Command::Instantiate(instantiate) => instantiate.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,8 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::ValueEnum;
+
+use crate::progress;
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -17,24 +20,36 @@ pub(crate) enum Color {
     Never,
 }
 
+/// The choice for this process; it is made once, before anything is written.
+static CHOICE: OnceLock<Color> = OnceLock::new();
+
 impl Color {
-    /// Decides for standard output.
-    pub(crate) fn for_stdout(self) -> bool {
-        self.decide(io::stdout().is_terminal())
+    /// Makes this the choice for the process.
+    pub(crate) fn choose(self) {
+        // Only the first choice counts, and there is only one command line.
+        let _ = CHOICE.set(self);
     }
 
-    /// Decides for standard error.
-    pub(crate) fn for_stderr(self) -> bool {
-        self.decide(io::stderr().is_terminal())
-    }
-
-    fn decide(self, terminal: bool) -> bool {
-        match self {
+    fn decide(terminal: bool) -> bool {
+        match CHOICE.get().copied().unwrap_or_default() {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+            Color::Auto => {
+                let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+                terminal && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
+            }
         }
     }
+}
+
+/// Returns whether standard output gets colours.
+pub(crate) fn coloured_stdout() -> bool {
+    Color::decide(io::stdout().is_terminal())
+}
+
+/// Returns whether standard error gets colours.
+pub(crate) fn coloured_stderr() -> bool {
+    Color::decide(io::stderr().is_terminal())
 }
 
 /// Why a command ended without success.
@@ -42,6 +57,8 @@ impl Color {
 pub(crate) enum Failure {
     /// A text for the user, complete with its `error:`.
     Report(String),
+    /// The arguments make no sense together.
+    Usage(String),
     /// Standard output could not be written.
     Output(io::Error),
 }
@@ -52,20 +69,48 @@ impl Failure {
         Failure::Report(format!("error: {text}"))
     }
 
+    /// Returns a failure of the command line.
+    pub(crate) fn usage(text: impl std::fmt::Display) -> Failure {
+        Failure::Usage(format!("error: {text}"))
+    }
+
     /// Tells the user and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
-        let text = match self {
-            Failure::Report(text) => text,
+        let (text, code) = match self {
+            Failure::Report(text) => (text, 1),
+            Failure::Usage(text) => (text + "\n\nFor more information, try '--help'.", 2),
             // Whoever read our output has had enough, as in `| head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 return ExitCode::SUCCESS;
             }
-            Failure::Output(error) => format!("error: cannot write to standard output: {error}"),
+            Failure::Output(error) => {
+                (format!("error: cannot write to standard output: {error}"), 1)
+            }
         };
-        // If standard error is closed too, the exit code is all that is left to say.
-        let _ = writeln!(io::stderr(), "{text}");
-        ExitCode::FAILURE
+        message(&text);
+        ExitCode::from(code)
     }
+}
+
+/// Writes a message to standard error.
+pub(crate) fn message(text: &str) {
+    const LABELS: [(&str, &str); 4] = [
+        ("error:", "\x1b[31;1m"),
+        ("warning:", "\x1b[35;1m"),
+        ("evaluation warning:", "\x1b[35;1m"),
+        ("note:", "\x1b[35;1m"),
+    ];
+    let label = LABELS.iter().find(|(label, _)| text.starts_with(label));
+    let line = match label {
+        Some((label, colour)) if coloured_stderr() => {
+            format!("{colour}{label}\x1b[0m{}\n", &text[label.len()..])
+        }
+        _ => format!("{text}\n"),
+    };
+    progress::around(|| {
+        // A message that cannot be shown must not stop anything: the exit code still tells.
+        let _ = io::stderr().write_all(line.as_bytes());
+    });
 }
 
 /// Writes a result to standard output.

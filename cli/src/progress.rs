@@ -1,33 +1,75 @@
 //! The progress line on a terminal.
+//!
+//! It is the last line on the screen, or not there: whatever else is written to standard error
+//! goes through [`around`], which takes it away first. The next update brings it back.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Time between two updates.
 const PERIOD: Duration = Duration::from_millis(100);
 
+const CLEAR: &[u8] = b"\r\x1b[2K";
+
+/// Whether the line is on the screen.
+static SHOWN: Mutex<bool> = Mutex::new(false);
+
+fn lock() -> MutexGuard<'static, bool> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the line away while `write` writes to standard error.
+pub(crate) fn around(write: impl FnOnce()) {
+    let mut shown = lock();
+    if std::mem::take(&mut *shown) {
+        // A progress line that cannot be shown or cleared is not worth a complaint.
+        let _ = io::stderr().write_all(CLEAR);
+    }
+    write();
+}
+
+/// Takes the line away, keeping everybody else from writing for as long as the process lives.
+pub(crate) fn close() {
+    let mut shown = lock();
+    if std::mem::take(&mut *shown) {
+        // As above.
+        let _ = io::stderr().write_all(CLEAR);
+    }
+    std::mem::forget(shown);
+}
+
+fn show(text: &str) {
+    let width = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| width.0);
+    // One column less, because some terminals break a line that is exactly as wide as they are.
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take((width as usize).saturating_sub(1))
+        .collect();
+    let mut shown = lock();
+    // As above.
+    let _ = io::stderr().write_all(&[CLEAR, line.as_bytes()].concat());
+    *shown = true;
+}
+
 /// Runs `work` while a line on standard error, if that is a terminal, shows what `line` returns.
-pub(crate) fn with_line<R>(
-    enabled: bool,
-    line: impl Fn() -> String + Sync,
-    work: impl FnOnce() -> R,
-) -> R {
-    if !enabled || !io::stderr().is_terminal() {
+pub(crate) fn with_line<R>(line: impl Fn() -> String + Sync, work: impl FnOnce() -> R) -> R {
+    if !io::stderr().is_terminal() {
         return work();
     }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
-            let mut err = io::stderr();
-            while !done.load(Ordering::Relaxed) {
+            loop {
                 std::thread::park_timeout(PERIOD);
-                // A progress line that cannot be shown is not worth a complaint.
-                let _ = write!(err, "\r\x1b[2K{}", line());
-                let _ = err.flush();
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                show(&line());
             }
-            let _ = write!(err, "\r\x1b[2K");
-            let _ = err.flush();
+            around(|| {});
         });
         // The line must also go away when `work` panics.
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
