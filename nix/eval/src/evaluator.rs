@@ -1,8 +1,9 @@
 //! The state that all tasks of an evaluation share.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::Mutex;
+use raddle::memory::Segments;
 use raddle::{Runtime, Task};
 use raddle_nix_syntax::Symbol;
 
@@ -99,9 +100,14 @@ mod per_worker {
 }
 use per_worker::PerWorker;
 
-/// The string value of every symbol that was asked for, so that names cost no allocation.
-#[derive(Debug)]
-struct SymbolStrings(Mutex<Vec<Option<Value>>>);
+/// The string value of every symbol that was asked for, or 0, so that names cost no allocation.
+struct SymbolStrings(Segments<AtomicU64>);
+
+impl std::fmt::Debug for SymbolStrings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SymbolStrings")
+    }
+}
 
 impl Evaluator {
     /// Starts the workers. `print` is called with each message of `trace` and `warn`, in program
@@ -127,7 +133,7 @@ impl Evaluator {
             globals,
             builtins,
             workers,
-            symbols: SymbolStrings(Mutex::default()),
+            symbols: SymbolStrings(Segments::new()),
         };
         builtins::define_in_nix(&mut evaluator);
         Ok(evaluator)
@@ -170,11 +176,16 @@ impl Evaluator {
 impl Cx<'_> {
     /// Returns a name as a string value.
     pub(crate) fn symbol_string(&self, symbol: Symbol) -> Value {
-        let index = symbol.index() as usize;
-        let mut strings = self.evaluator.symbols.0.lock();
-        if strings.len() <= index {
-            strings.resize(index + 1, None);
+        let word = self.evaluator.symbols.0.get_or_grow(symbol.index());
+        // `Acquire` pairs with the `Release` below: the string is complete.
+        match word.load(Ordering::Acquire) {
+            0 => {
+                let string = Value::from(Str::new(self.heap(), symbol.as_bytes()));
+                // Two workers may both get here; either string will do.
+                word.store(string.0, Ordering::Release);
+                string
+            }
+            string => Value(string),
         }
-        *strings[index].get_or_insert_with(|| Str::new(self.heap(), symbol.as_bytes()).into())
     }
 }

@@ -11,16 +11,16 @@ use crate::text::number;
 use crate::value::{PrimOp, Value, View};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("add", 2, add),
-    PrimOp::new("sub", 2, sub),
-    PrimOp::new("mul", 2, mul),
+    PrimOp::new("add", 2, add).strict(0b11),
+    PrimOp::new("sub", 2, sub).strict(0b11),
+    PrimOp::new("mul", 2, mul).strict(0b11),
     PrimOp::new("div", 2, div),
-    PrimOp::new("lessThan", 2, less_than),
+    PrimOp::new("lessThan", 2, less_than).strict(0b11),
     PrimOp::new("bitAnd", 2, bit_and),
     PrimOp::new("bitOr", 2, bit_or),
     PrimOp::new("bitXor", 2, bit_xor),
-    PrimOp::new("ceil", 1, ceil),
-    PrimOp::new("floor", 1, floor),
+    PrimOp::new("ceil", 1, ceil).strict(0b1),
+    PrimOp::new("floor", 1, floor).strict(0b1),
 ];
 
 fn add(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {

@@ -13,19 +13,19 @@ use crate::value::attrs::Shape;
 use crate::value::{Attr, Attrs, AttrsBuilder, Function, PrimOp, Value, View};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("attrNames", 1, attr_names),
-    PrimOp::new("attrValues", 1, attr_values),
-    PrimOp::new("getAttr", 2, get_attr),
-    PrimOp::new("hasAttr", 2, has_attr),
+    PrimOp::new("attrNames", 1, attr_names).strict(0b1),
+    PrimOp::new("attrValues", 1, attr_values).strict(0b1),
+    PrimOp::new("getAttr", 2, get_attr).strict(0b11),
+    PrimOp::new("hasAttr", 2, has_attr).strict(0b11),
     PrimOp::new("unsafeGetAttrPos", 2, unsafe_get_attr_pos),
-    PrimOp::new("removeAttrs", 2, remove_attrs),
-    PrimOp::new("intersectAttrs", 2, intersect_attrs),
-    PrimOp::new("catAttrs", 2, cat_attrs),
-    PrimOp::new("listToAttrs", 1, list_to_attrs),
-    PrimOp::new("mapAttrs", 2, map_attrs),
-    PrimOp::new("zipAttrsWith", 2, zip_attrs_with),
-    PrimOp::new("groupBy", 2, group_by),
-    PrimOp::new("functionArgs", 1, function_args),
+    PrimOp::new("removeAttrs", 2, remove_attrs).strict(0b11),
+    PrimOp::new("intersectAttrs", 2, intersect_attrs).strict(0b11),
+    PrimOp::new("catAttrs", 2, cat_attrs).strict(0b11),
+    PrimOp::new("listToAttrs", 1, list_to_attrs).strict(0b1),
+    PrimOp::new("mapAttrs", 2, map_attrs).strict(0b10),
+    PrimOp::new("zipAttrsWith", 2, zip_attrs_with).strict(0b10),
+    PrimOp::new("groupBy", 2, group_by).strict(0b10),
+    PrimOp::new("functionArgs", 1, function_args).strict(0b1),
 ];
 
 fn attr_names(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {

@@ -15,7 +15,8 @@ use crate::eval::{Cx, Error, Result, Trace};
 use crate::print;
 use crate::value::{Attr, Attrs, PrimOp, Type, Value, View};
 
-pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("genericClosure", 1, generic_closure)];
+pub(super) const PRIMOPS: &[PrimOp] =
+    &[PrimOp::new("genericClosure", 1, generic_closure).strict(0b1)];
 
 #[expect(clippy::mutable_key_type, reason = "what `Cx` changes has no say in the order of keys")]
 fn generic_closure(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {

@@ -8,10 +8,10 @@ use crate::eval::{Coerce, Cx, Error, ErrorKind, Result};
 use crate::value::{AttrsBuilder, Context, PrimOp, Str, Value};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("hasContext", 1, has_context),
-    PrimOp::new("getContext", 1, get_context),
+    PrimOp::new("hasContext", 1, has_context).strict(0b1),
+    PrimOp::new("getContext", 1, get_context).strict(0b1),
     PrimOp::new("appendContext", 2, append_context),
-    PrimOp::new("unsafeDiscardStringContext", 1, discard_context),
+    PrimOp::new("unsafeDiscardStringContext", 1, discard_context).strict(0b1),
     PrimOp::new("unsafeDiscardOutputDependency", 1, discard_output_dependency),
     PrimOp::new("addDrvOutputDependencies", 1, add_output_dependencies),
 ];

@@ -6,13 +6,13 @@ use crate::eval::{Coerce, Cx, Error, ErrorKind, Result, Trace};
 use crate::value::{AttrsBuilder, PrimOp, Value, View};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("seq", 2, seq),
+    PrimOp::new("seq", 2, seq).strict(0b1),
     PrimOp::new("deepSeq", 2, deep_seq),
     PrimOp::new("tryEval", 1, try_eval),
-    PrimOp::new("throw", 1, throw),
-    PrimOp::new("abort", 1, abort),
+    PrimOp::new("throw", 1, throw).strict(0b1),
+    PrimOp::new("abort", 1, abort).strict(0b1),
     PrimOp::new("addErrorContext", 2, add_error_context),
-    PrimOp::new("trace", 2, trace),
+    PrimOp::new("trace", 2, trace).strict(0b1),
     PrimOp::new("traceVerbose", 2, trace_verbose),
     PrimOp::new("warn", 2, warn),
     PrimOp::new("break", 1, break_here),

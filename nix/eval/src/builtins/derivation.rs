@@ -19,7 +19,8 @@ use crate::text::escape::write_json_string;
 use crate::text::json::parse_json;
 use crate::value::{Attr, Attrs, AttrsBuilder, Context, PrimOp, Value, View, context};
 
-pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("derivationStrict", 1, derivation_strict)];
+pub(super) const PRIMOPS: &[PrimOp] =
+    &[PrimOp::new("derivationStrict", 1, derivation_strict).strict(0b1)];
 
 #[cold]
 fn other(message: impl Into<String>) -> Error {

@@ -12,13 +12,13 @@ use crate::eval::{Cx, Error, ErrorKind, Result};
 use crate::value::{Context, PrimOp, Value, View};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("import", 1, import),
+    PrimOp::new("import", 1, import).strict(0b1),
     PrimOp::new("scopedImport", 2, scoped_import),
-    PrimOp::new("pathExists", 1, path_exists),
-    PrimOp::new("readFile", 1, read_file),
-    PrimOp::new("readDir", 1, read_dir),
-    PrimOp::new("readFileType", 1, read_file_type),
-    PrimOp::new("toPath", 1, to_path),
+    PrimOp::new("pathExists", 1, path_exists).strict(0b1),
+    PrimOp::new("readFile", 1, read_file).strict(0b1),
+    PrimOp::new("readDir", 1, read_dir).strict(0b1),
+    PrimOp::new("readFileType", 1, read_file_type).strict(0b1),
+    PrimOp::new("toPath", 1, to_path).strict(0b1),
     PrimOp::new("getEnv", 1, get_env),
 ];
 

@@ -8,8 +8,10 @@ use crate::print::json::{self, JsonOptions};
 use crate::text::json::{JsonError, parse_json};
 use crate::value::{PrimOp, Value};
 
-pub(super) const PRIMOPS: &[PrimOp] =
-    &[PrimOp::new("toJSON", 1, to_json), PrimOp::new("fromJSON", 1, from_json)];
+pub(super) const PRIMOPS: &[PrimOp] = &[
+    PrimOp::new("toJSON", 1, to_json).strict(0b1),
+    PrimOp::new("fromJSON", 1, from_json).strict(0b1),
+];
 
 fn to_json(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let (text, context) = json::to_json(cx, args[0], Pos::NONE, JsonOptions::BUILTIN)?;

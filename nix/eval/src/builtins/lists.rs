@@ -12,20 +12,20 @@ use crate::eval::{Cx, Error, ErrorKind, Result, Trace};
 use crate::value::{AttrsBuilder, Function, List, PrimOp, Value, View};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("head", 1, head),
-    PrimOp::new("tail", 1, tail),
-    PrimOp::new("elemAt", 2, elem_at),
-    PrimOp::new("length", 1, length),
-    PrimOp::new("elem", 2, elem),
-    PrimOp::new("filter", 2, filter),
-    PrimOp::new("map", 2, map),
-    PrimOp::new("concatLists", 1, concat_lists),
-    PrimOp::new("concatMap", 2, concat_map),
-    PrimOp::new("foldl'", 3, foldl),
-    PrimOp::new("genList", 2, gen_list),
-    PrimOp::new("all", 2, all),
-    PrimOp::new("any", 2, any),
-    PrimOp::new("partition", 2, partition),
+    PrimOp::new("head", 1, head).strict(0b1),
+    PrimOp::new("tail", 1, tail).strict(0b1),
+    PrimOp::new("elemAt", 2, elem_at).strict(0b11),
+    PrimOp::new("length", 1, length).strict(0b1),
+    PrimOp::new("elem", 2, elem).strict(0b10),
+    PrimOp::new("filter", 2, filter).strict(0b10),
+    PrimOp::new("map", 2, map).strict(0b10),
+    PrimOp::new("concatLists", 1, concat_lists).strict(0b1),
+    PrimOp::new("concatMap", 2, concat_map).strict(0b10),
+    PrimOp::new("foldl'", 3, foldl).strict(0b100),
+    PrimOp::new("genList", 2, gen_list).strict(0b10),
+    PrimOp::new("all", 2, all).strict(0b10),
+    PrimOp::new("any", 2, any).strict(0b10),
+    PrimOp::new("partition", 2, partition).strict(0b10),
 ];
 
 /// The length of the longest list that `genList` makes: a larger number is a mistake, and the

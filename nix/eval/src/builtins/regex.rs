@@ -18,7 +18,7 @@ use crate::text::regex::{Regex, RegexError};
 use crate::value::{PrimOp, Value};
 
 pub(super) const PRIMOPS: &[PrimOp] =
-    &[PrimOp::new("match", 2, match_), PrimOp::new("split", 2, split)];
+    &[PrimOp::new("match", 2, match_).strict(0b11), PrimOp::new("split", 2, split).strict(0b11)];
 
 /// A pattern's program, or why it has none.
 type Compiled = std::result::Result<Regex, RegexError>;

@@ -9,7 +9,7 @@ use raddle_nix_syntax::Pos;
 use crate::eval::{Cx, Result};
 use crate::value::{Function, PrimOp, Value, View};
 
-pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("sort", 2, sort)];
+pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("sort", 2, sort).strict(0b10)];
 
 fn sort(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the second argument passed to builtins.sort";

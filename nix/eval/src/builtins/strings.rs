@@ -12,14 +12,14 @@ use crate::text::replace::{self, Piece};
 use crate::value::{PrimOp, Str, Value, View};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("toString", 1, to_string),
-    PrimOp::new("stringLength", 1, string_length),
-    PrimOp::new("substring", 3, substring),
-    PrimOp::new("concatStringsSep", 2, concat_strings_sep),
-    PrimOp::new("replaceStrings", 3, replace_strings),
-    PrimOp::new("baseNameOf", 1, base_name_of),
-    PrimOp::new("dirOf", 1, dir_of),
-    PrimOp::new("placeholder", 1, placeholder),
+    PrimOp::new("toString", 1, to_string).strict(0b1),
+    PrimOp::new("stringLength", 1, string_length).strict(0b1),
+    PrimOp::new("substring", 3, substring).strict(0b111),
+    PrimOp::new("concatStringsSep", 2, concat_strings_sep).strict(0b11),
+    PrimOp::new("replaceStrings", 3, replace_strings).strict(0b111),
+    PrimOp::new("baseNameOf", 1, base_name_of).strict(0b1),
+    PrimOp::new("dirOf", 1, dir_of).strict(0b1),
+    PrimOp::new("placeholder", 1, placeholder).strict(0b1),
 ];
 
 /// Returns a part of `whole`, with its context.

@@ -7,7 +7,7 @@ use crate::eval::{Cx, Error, ErrorKind, Result};
 use crate::text::toml::{Timestamps, parse_toml};
 use crate::value::{PrimOp, Value};
 
-pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("fromTOML", 1, from_toml)];
+pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("fromTOML", 1, from_toml).strict(0b1)];
 
 fn from_toml(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let at = "while evaluating the argument passed to builtins.fromTOML";

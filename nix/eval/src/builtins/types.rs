@@ -8,16 +8,16 @@ use crate::eval::{Cx, Result};
 use crate::value::{PrimOp, Type, Value};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("typeOf", 1, type_of),
-    PrimOp::new("isAttrs", 1, is_attrs),
-    PrimOp::new("isBool", 1, is_bool),
-    PrimOp::new("isFloat", 1, is_float),
-    PrimOp::new("isFunction", 1, is_function),
-    PrimOp::new("isInt", 1, is_int),
-    PrimOp::new("isList", 1, is_list),
-    PrimOp::new("isNull", 1, is_null),
-    PrimOp::new("isPath", 1, is_path),
-    PrimOp::new("isString", 1, is_string),
+    PrimOp::new("typeOf", 1, type_of).strict(0b1),
+    PrimOp::new("isAttrs", 1, is_attrs).strict(0b1),
+    PrimOp::new("isBool", 1, is_bool).strict(0b1),
+    PrimOp::new("isFloat", 1, is_float).strict(0b1),
+    PrimOp::new("isFunction", 1, is_function).strict(0b1),
+    PrimOp::new("isInt", 1, is_int).strict(0b1),
+    PrimOp::new("isList", 1, is_list).strict(0b1),
+    PrimOp::new("isNull", 1, is_null).strict(0b1),
+    PrimOp::new("isPath", 1, is_path).strict(0b1),
+    PrimOp::new("isString", 1, is_string).strict(0b1),
 ];
 
 fn type_of(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {

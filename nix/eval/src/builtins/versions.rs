@@ -9,9 +9,9 @@ use crate::text::version;
 use crate::value::{AttrsBuilder, PrimOp, Value};
 
 pub(super) const PRIMOPS: &[PrimOp] = &[
-    PrimOp::new("compareVersions", 2, compare_versions),
-    PrimOp::new("parseDrvName", 1, parse_drv_name),
-    PrimOp::new("splitVersion", 1, split_version),
+    PrimOp::new("compareVersions", 2, compare_versions).strict(0b11),
+    PrimOp::new("parseDrvName", 1, parse_drv_name).strict(0b1),
+    PrimOp::new("splitVersion", 1, split_version).strict(0b1),
 ];
 
 fn compare_versions(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {

@@ -6,7 +6,7 @@ use crate::eval::{Cx, Result};
 use crate::print::xml::{XmlOptions, to_xml};
 use crate::value::{PrimOp, Value};
 
-pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("toXML", 1, to_xml_)];
+pub(super) const PRIMOPS: &[PrimOp] = &[PrimOp::new("toXML", 1, to_xml_).strict(0b1)];
 
 fn to_xml_(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let (text, context) = to_xml(cx, args[0], Pos::NONE, XmlOptions::BUILTIN)?;

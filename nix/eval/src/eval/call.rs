@@ -4,20 +4,45 @@ use raddle_nix_syntax::{Pos, sym};
 use smallvec::SmallVec;
 
 use super::{Cx, Error, ErrorKind, Result};
-use crate::compile::LambdaCode;
 use crate::compile::code::{Call, FormalsCode};
+use crate::compile::{Code, LambdaCode};
 use crate::value::env::Env;
 use crate::value::function::{LambdaRef, PartialApp, PrimOp};
+use crate::value::thunk::Thunk;
 use crate::value::{Function, Value, View};
 
 impl Cx<'_> {
     pub(super) fn call_code(&self, call: &'static Call, env: Env) -> Result<Value> {
         let function = self.eval(&call.function, env)?;
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
-        for arg in call.args {
-            args.push(self.delay(arg, env));
+        let strict = match function.view() {
+            View::Function(Function::Lambda(lambda)) => u8::from(lambda.code().formals.is_some()),
+            View::Function(Function::PrimOp(primop)) if primop.arity <= call.args.len() => {
+                primop.strict
+            }
+            _ => 0,
+        };
+        for (i, arg) in call.args.iter().enumerate() {
+            args.push(if i < 8 && strict >> i & 1 == 1 {
+                self.strict_argument(arg, env)
+            } else {
+                self.delay(arg, env)
+            });
         }
         self.call(function, &args, call.pos)
+    }
+
+    /// Evaluates an argument that the callee will evaluate first of all. An error is left for the
+    /// callee to find, so that it appears in the trace as always.
+    #[inline]
+    fn strict_argument(&self, arg: &'static Code, env: Env) -> Value {
+        match arg {
+            Code::Const(_) | Code::Var { .. } | Code::Lambda(_) => self.delay(arg, env),
+            _ => match self.eval(arg, env) {
+                Ok(value) => value,
+                Err(error) => Thunk::failed(self.heap(), error),
+            },
+        }
     }
 
     /// Applies a function to one or more arguments and evaluates the result.
@@ -156,6 +181,10 @@ impl Cx<'_> {
         let attrs = self.force_attrs(arg, code.pos, || {
             "while evaluating the value passed for the lambda argument".to_owned()
         })?;
+        if !formals.ellipsis {
+            // The attributes will be counted.
+            let _ = attrs.flat(self.heap());
+        }
         let mut slot = 0;
         if code.arg.is_some() {
             env.slot(0).set(attrs.into());

@@ -25,8 +25,8 @@ use raddle_nix_syntax::{Pos, sym};
 
 pub use coerce::Coerce;
 pub use effects::{Effect, Effects};
-pub(crate) use expect::{describe, hint, show_type};
 pub use error::{Cause, Error, ErrorKind, Frame, Result, Trace};
+pub(crate) use expect::{describe, hint, show_type};
 
 use crate::compile::Code;
 use crate::compile::code::{Binary, Op};

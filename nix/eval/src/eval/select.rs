@@ -18,20 +18,18 @@ impl Cx<'_> {
     #[inline(always)]
     fn lookup(&self, select: &Select, attrs: Attrs, name: Symbol) -> Option<&'static Slot> {
         self.worker.stats.lookups.add(1);
-        let (shape, slots) = attrs.top();
+        let Some((shape, slots)) = attrs.as_flat() else { return attrs.get(name) };
         let cache = select.cache.load(Ordering::Relaxed);
         if cache >> 16 == shape.key() {
             // The entry was made for this shape, so the index is in range for this set.
             return slots.get((cache & 0xffff) as usize);
         }
-        if let Some(index) = shape.find(name) {
-            // Writing on every miss would make workers fight for the line at mixed sites.
-            if index <= 0xffff && (cache == 0 || self.worker.one_in_sixteen()) {
-                select.cache.store(shape.key() << 16 | index as u64, Ordering::Relaxed);
-            }
-            return Some(&slots[index]);
+        let index = shape.find(name)?;
+        // Writing on every miss would make workers fight for the line at mixed sites.
+        if index <= 0xffff && (cache == 0 || self.worker.one_in_sixteen()) {
+            select.cache.store(shape.key() << 16 | index as u64, Ordering::Relaxed);
         }
-        attrs.base()?.get(name)
+        Some(&slots[index])
     }
 
     /// Selects without evaluating: only where the set is there already.

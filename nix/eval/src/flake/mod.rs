@@ -76,7 +76,11 @@ impl Cx<'_> {
         }
         let get = |name: &str| attrs.get_attr(Symbol::intern(name.as_bytes()));
         if let Some(description) = get("description") {
-            self.force_string(description.value(), description.pos, "in the description of a flake")?;
+            self.force_string(
+                description.value(),
+                description.pos,
+                "in the description of a flake",
+            )?;
         }
         if let Some(inputs) = get("inputs") {
             let set = self.force_attrs(inputs.value(), inputs.pos, "in the inputs of a flake")?;

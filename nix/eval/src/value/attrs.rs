@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! Attrs         header(kind, layers, length) shape slots…
-//! LayeredAttrs  header(kind, layers, length) shape slots… base total
+//! LayeredAttrs  header(kind, layers) over under flat
 //! Shape         header(kind, length) order names… positions…
 //! ```
 //!
 //! Names in a shape are sorted by symbol, so a lookup is a search in a dense array of u32. Sets
-//! made by the same literal share their shape, and so does what `mapAttrs` makes of a set without
-//! positions. `a // b` with a small `b` makes a layer: a set of `b`'s own attributes on top of the
-//! base `a`.
+//! made by the same literal share their shape, and so do sets that happen to have the same names
+//! and positions as one that the worker made not long ago. `under // over` copies nothing: it
+//! makes a layered set, which is made flat when somebody asks for all its attributes or when
+//! there are too many layers for lookups. The flat set is kept in the layered one.
 //!
 //! Invariant: the order of symbols never reaches the user; see [`Attrs::sorted`].
 #![expect(unsafe_code, reason = "reads the words of sets and shapes")]
@@ -21,10 +22,12 @@ use raddle_nix_syntax::{Pos, Symbol};
 use super::heap::{Heap, Kind};
 use super::{Slot, Tag, Value};
 
-/// A set of at most this many attributes on the right of `//` may become a layer.
-const LAYER_LENGTH: usize = 16;
-/// A set has at most this many layers, counting the bottom one.
+/// Flat sets with at most this many attributes together are merged at once.
+const SMALL: usize = 8;
+/// A set has at most this many layers.
 const LAYERS: u64 = 8;
+/// Shapes longer than this are not looked up among earlier ones.
+const SHARED_SHAPE: usize = 64;
 /// Below this length a linear search is faster than a binary one.
 const LINEAR: usize = 8;
 
@@ -69,12 +72,48 @@ static EMPTY_SHAPE: [u64; 2] = [Kind::Shape as u64, 0];
 static EMPTY: [u64; 2] = [Kind::Attrs as u64 | 1 << 8, 0];
 
 impl Shape {
-    /// Allocates a shape; `names` are sorted by symbol, without duplicates.
-    pub(crate) fn new(heap: &Heap, names: impl ExactSizeIterator<Item = (Symbol, Pos)>) -> Shape {
+    /// Returns a shape; `names` are sorted by symbol, without duplicates.
+    pub(crate) fn new(
+        heap: &Heap,
+        names: impl ExactSizeIterator<Item = (Symbol, Pos)> + Clone,
+    ) -> Shape {
         let len = names.len();
         if len == 0 {
             return Shape::empty();
         }
+        if len > SHARED_SHAPE {
+            return Shape::alloc(heap, names);
+        }
+        let mut hash = len as u64;
+        for (name, pos) in names.clone() {
+            let entry = u64::from(name.index()) << 32 | u64::from(pos.index());
+            hash = (hash.rotate_left(5) ^ entry).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+        let cell = heap.recent_shape(hash);
+        let recent = cell.get();
+        if recent != 0 {
+            let shape = Shape(std::ptr::with_exposed_provenance(recent));
+            if shape.is_of(names.clone()) {
+                return shape;
+            }
+        }
+        let shape = Shape::alloc(heap, names);
+        cell.set(shape.0.expose_provenance());
+        shape
+    }
+
+    fn is_of(self, names: impl ExactSizeIterator<Item = (Symbol, Pos)>) -> bool {
+        self.len() == names.len()
+            && self.symbols().iter().zip(self.positions()).zip(names).all(
+                |((&symbol, &position), (name, pos))| {
+                    symbol == name.index() && position == pos.index()
+                },
+            )
+    }
+
+    /// Allocates a shape that is not shared.
+    fn alloc(heap: &Heap, names: impl ExactSizeIterator<Item = (Symbol, Pos)>) -> Shape {
+        let len = names.len();
         let ptr = heap.alloc(2 + len);
         // SAFETY: the object has two words and room for two u32 per name, nobody else knows it,
         // and `names` yields `len` items at most because of `take`.
@@ -198,29 +237,75 @@ impl Attrs {
         self.header() >> 8 & 0xff
     }
 
-    /// Returns the shape of the top layer and its slots.
     #[inline(always)]
-    pub(crate) fn top(self) -> (Shape, &'static [Slot]) {
+    fn is_layered(self) -> bool {
+        self.header() as u8 == Kind::LayeredAttrs as u8
+    }
+
+    /// Returns the shape and the slots of a flat set, or of a layered one that was made flat;
+    /// `None` for other layered sets.
+    #[inline(always)]
+    pub(crate) fn as_flat(self) -> Option<(Shape, &'static [Slot])> {
+        if !self.is_layered() {
+            return Some(self.own());
+        }
+        Some(self.known_flat()?.own())
+    }
+
+    /// Returns the shape and the slots of a flat set.
+    #[inline(always)]
+    fn own(self) -> (Shape, &'static [Slot]) {
+        debug_assert!(!self.is_layered());
         let len = self.own_len();
         if len == 0 {
             return (Shape::empty(), &[]);
         }
-        // SAFETY: a non-empty set has its shape in the second word and `len` slots after it.
+        // SAFETY: a non-empty flat set has its shape in the second word and `len` slots after it.
         unsafe {
             let shape = std::ptr::with_exposed_provenance(*self.0.add(1) as usize);
             (Shape(shape), std::slice::from_raw_parts(self.0.add(2).cast(), len))
         }
     }
 
-    /// Returns the set below the top layer.
+    /// Returns the two sets that a layered set is made of: `over` and `under`.
     #[inline(always)]
-    pub(crate) fn base(self) -> Option<Attrs> {
-        if self.header() as u8 != Kind::LayeredAttrs as u8 {
-            return None;
+    fn parts(self) -> (Attrs, Attrs) {
+        debug_assert!(self.is_layered());
+        // SAFETY: the second and third words of a layered set are the addresses of two sets.
+        let (over, under) = unsafe { (*self.0.add(1), *self.0.add(2)) };
+        (
+            Attrs(std::ptr::with_exposed_provenance(over as usize)),
+            Attrs(std::ptr::with_exposed_provenance(under as usize)),
+        )
+    }
+
+    fn flat_word(self) -> &'static AtomicU64 {
+        debug_assert!(self.is_layered());
+        // SAFETY: the fourth word of a layered set is only ever accessed atomically.
+        unsafe { &*self.0.add(3).cast::<AtomicU64>() }
+    }
+
+    #[inline(always)]
+    fn known_flat(self) -> Option<Attrs> {
+        // `Acquire` pairs with the `Release` in `flat`: the flat set is complete.
+        match self.flat_word().load(Ordering::Acquire) {
+            0 => None,
+            word => Some(Attrs(std::ptr::with_exposed_provenance(word as usize))),
         }
-        // SAFETY: the slots of a layered set are followed by the address of its base.
-        let word = unsafe { *self.0.add(2 + self.own_len()) };
-        Some(Attrs(std::ptr::with_exposed_provenance(word as usize)))
+    }
+
+    /// Returns the same set as a flat one.
+    pub(crate) fn flat(self, heap: &Heap) -> Attrs {
+        if !self.is_layered() {
+            return self;
+        }
+        if let Some(flat) = self.known_flat() {
+            return flat;
+        }
+        let flat = Attrs::from_attrs(heap, &self.attrs());
+        // Two workers may both get here; either set is right, and their slots are equivalent.
+        self.flat_word().store(flat.0.expose_provenance() as u64, Ordering::Release);
+        flat
     }
 
     /// Allocates a set of a shape; `value` gives the value of each index and may allocate too.
@@ -233,38 +318,32 @@ impl Attrs {
         if len == 0 {
             return Attrs::empty();
         }
-        let attrs = Attrs::alloc(heap, shape, Kind::Attrs, 1, 0);
-        for (i, slot) in attrs.top().1.iter().enumerate() {
+        let ptr = heap.alloc(2 + len);
+        // SAFETY: the object has two words and `len` slots that nobody else knows yet.
+        unsafe {
+            ptr.write((len as u64) << 32 | 1 << 8 | Kind::Attrs as u64);
+            ptr.add(1).write(shape.0.expose_provenance() as u64);
+        }
+        let attrs = Attrs(ptr);
+        for (i, slot) in attrs.own().1.iter().enumerate() {
             slot.set(value(i));
         }
         attrs
     }
 
-    /// Allocates a set of a shape whose slots the caller fills at once.
-    fn alloc(heap: &Heap, shape: Shape, kind: Kind, layers: u64, extra: usize) -> Attrs {
-        let len = shape.len();
-        let ptr = heap.alloc(2 + len + extra);
-        // SAFETY: the object has at least two words that nobody else knows yet.
-        unsafe {
-            ptr.write((len as u64) << 32 | layers << 8 | kind as u64);
-            ptr.add(1).write(shape.0.expose_provenance() as u64);
-        }
-        Attrs(ptr)
-    }
-
     /// Returns the number of attributes.
     pub fn len(self) -> usize {
-        if self.header() as u8 != Kind::LayeredAttrs as u8 {
-            return self.own_len();
+        match self.as_flat() {
+            Some((_, slots)) => slots.len(),
+            None => self.attrs().len(),
         }
-        // SAFETY: the last word of a layered set is the total number of attributes.
-        unsafe { *self.0.add(3 + self.own_len()) as usize }
     }
 
     /// Returns whether there are no attributes.
+    #[inline]
     pub fn is_empty(self) -> bool {
-        // A layered set is never empty: its base is not.
-        self.own_len() == 0
+        // The parts of a layered set are not empty.
+        !self.is_layered() && self.own_len() == 0
     }
 
     /// Returns the place of an attribute's value.
@@ -272,11 +351,14 @@ impl Attrs {
     pub fn get(self, name: Symbol) -> Option<&'static Slot> {
         let mut attrs = self;
         loop {
-            let (shape, slots) = attrs.top();
-            if let Some(index) = shape.find(name) {
-                return Some(&slots[index]);
+            if let Some((shape, slots)) = attrs.as_flat() {
+                return Some(&slots[shape.find(name)?]);
             }
-            attrs = attrs.base()?;
+            let (over, under) = attrs.parts();
+            if let Some(slot) = over.get(name) {
+                return Some(slot);
+            }
+            attrs = under;
         }
     }
 
@@ -284,39 +366,40 @@ impl Attrs {
     pub fn get_attr(self, name: Symbol) -> Option<Attr> {
         let mut attrs = self;
         loop {
-            let (shape, slots) = attrs.top();
-            if let Some(index) = shape.find(name) {
+            if let Some((shape, slots)) = attrs.as_flat() {
+                let index = shape.find(name)?;
                 let pos = Pos::from_index(shape.positions()[index]);
                 return Some(Attr { name, pos, slot: &slots[index] });
             }
-            attrs = attrs.base()?;
+            let (over, under) = attrs.parts();
+            if let Some(attr) = over.get_attr(name) {
+                return Some(attr);
+            }
+            attrs = under;
         }
-    }
-
-    fn own(self) -> impl ExactSizeIterator<Item = Attr> {
-        let (shape, slots) = self.top();
-        let (symbols, positions) = (shape.symbols(), shape.positions());
-        slots.iter().enumerate().map(move |(i, slot)| Attr {
-            name: Symbol::from_index(symbols[i]),
-            pos: Pos::from_index(positions[i]),
-            slot,
-        })
     }
 
     /// Returns all attributes, sorted by symbol: an order that means nothing to users.
     pub fn attrs(self) -> Vec<Attr> {
-        let Some(base) = self.base() else { return self.own().collect() };
-        merge(&base.attrs(), self.own())
+        if let Some((shape, slots)) = self.as_flat() {
+            let (symbols, positions) = (shape.symbols(), shape.positions());
+            return slots
+                .iter()
+                .enumerate()
+                .map(|(i, slot)| Attr {
+                    name: Symbol::from_index(symbols[i]),
+                    pos: Pos::from_index(positions[i]),
+                    slot,
+                })
+                .collect();
+        }
+        let (over, under) = self.parts();
+        merge(&under.attrs(), &over.attrs())
     }
 
     /// Returns all attributes, sorted by the bytes of their names.
     pub(crate) fn sorted(self, heap: &Heap) -> Vec<Attr> {
-        if self.base().is_some() {
-            let mut attrs = self.attrs();
-            attrs.sort_by_cached_key(|attr| attr.name.as_bytes());
-            return attrs;
-        }
-        let (shape, slots) = self.top();
+        let (shape, slots) = self.flat(heap).own();
         let (symbols, positions) = (shape.symbols(), shape.positions());
         shape
             .order(heap)
@@ -332,39 +415,40 @@ impl Attrs {
             .collect()
     }
 
-    /// Returns `self // other` and how many attributes were copied for it.
-    pub(crate) fn update(self, heap: &Heap, other: Attrs) -> (Attrs, usize) {
-        if other.is_empty() {
+    /// Returns `self // over` and how many attributes were copied for it.
+    pub(crate) fn update(self, heap: &Heap, over: Attrs) -> (Attrs, usize) {
+        if over.is_empty() {
             return (self, 0);
         }
         if self.is_empty() {
-            return (other, 0);
+            return (over, 0);
         }
-        let (len, added) = (self.len(), other.len());
-        if added <= LAYER_LENGTH && other.layers() == 1 && self.layers() < LAYERS && len > added {
-            let (shape, slots) = other.top();
-            let fresh = shape
-                .symbols()
-                .iter()
-                .filter(|&&symbol| self.get(Symbol::from_index(symbol)).is_none())
-                .count();
-            let layers = self.layers() + 1;
-            let layered = Attrs::alloc(heap, shape, Kind::LayeredAttrs, layers, 2);
-            for (to, from) in layered.top().1.iter().zip(slots) {
-                to.set(from.get());
-            }
-            let own = layered.own_len();
-            // SAFETY: the object was allocated with two more words after its slots, which nobody
-            // else knows yet.
-            unsafe {
-                let extra = layered.0.cast_mut().add(2 + own);
-                extra.write(self.0.expose_provenance() as u64);
-                extra.add(1).write((len + fresh) as u64);
-            }
-            return (layered, added);
+        if !self.is_layered() && !over.is_layered() && self.own_len() + over.own_len() <= SMALL {
+            let merged = merge(&self.attrs(), &over.attrs());
+            return (Attrs::from_attrs(heap, &merged), merged.len());
         }
-        let merged = merge(&self.attrs(), other.attrs().into_iter());
-        (Attrs::from_attrs(heap, &merged), merged.len())
+        let (mut under, mut over) = (self, over);
+        let mut copied = 0;
+        if under.layers() + over.layers() > LAYERS {
+            // The deeper one is made flat; if that is not enough, the other one too.
+            if under.layers() >= over.layers() {
+                under = under.flat(heap);
+                copied += under.own_len();
+            }
+            if under.layers() + over.layers() > LAYERS {
+                over = over.flat(heap);
+                copied += over.own_len();
+            }
+        }
+        let ptr = heap.alloc(4);
+        // SAFETY: `alloc` returned four words that nobody else knows yet; the last is 0.
+        unsafe {
+            let layers = under.layers() + over.layers();
+            ptr.write(layers << 8 | Kind::LayeredAttrs as u64);
+            ptr.add(1).write(over.0.expose_provenance() as u64);
+            ptr.add(2).write(under.0.expose_provenance() as u64);
+        }
+        (Attrs(ptr), copied)
     }
 
     /// Allocates a flat set; `attrs` are sorted by symbol, without duplicates.
@@ -377,11 +461,7 @@ impl Attrs {
     /// old attribute and may allocate.
     pub(crate) fn map(self, heap: &Heap, mut value: impl FnMut(Attr) -> Value) -> Attrs {
         let attrs = self.attrs();
-        let shape = if self.base().is_none() && attrs.iter().all(|attr| !attr.pos.is_known()) {
-            self.top().0
-        } else {
-            Shape::new(heap, attrs.iter().map(|attr| (attr.name, Pos::NONE)))
-        };
+        let shape = Shape::new(heap, attrs.iter().map(|attr| (attr.name, Pos::NONE)));
         Attrs::with_shape(heap, shape, |i| value(attrs[i]))
     }
 
@@ -392,10 +472,10 @@ impl Attrs {
 }
 
 /// Merges two sequences sorted by symbol; where both have a name, `over` wins.
-fn merge(under: &[Attr], over: impl ExactSizeIterator<Item = Attr>) -> Vec<Attr> {
+fn merge(under: &[Attr], over: &[Attr]) -> Vec<Attr> {
     let mut merged = Vec::with_capacity(under.len() + over.len());
     let mut at = 0;
-    for attr in over {
+    for &attr in over {
         while at < under.len() && under[at].name < attr.name {
             merged.push(under[at]);
             at += 1;

@@ -36,13 +36,22 @@ pub struct PrimOp {
     pub name: &'static str,
     /// The number of arguments, at least 1.
     pub arity: usize,
+    /// The arguments that are evaluated in any case before anything else happens, as bits: the
+    /// caller may evaluate them at once instead of making thunks.
+    pub(crate) strict: u8,
     pub(crate) function: PrimOpFn,
 }
 
 impl PrimOp {
     /// Describes a built-in.
     pub(crate) const fn new(name: &'static str, arity: usize, function: PrimOpFn) -> PrimOp {
-        PrimOp { header: Kind::PrimOp as u64, name, arity, function }
+        PrimOp { header: Kind::PrimOp as u64, name, arity, strict: 0, function }
+    }
+
+    /// Says which arguments are evaluated in any case; see [`PrimOp::strict`].
+    pub(crate) const fn strict(mut self, strict: u8) -> PrimOp {
+        self.strict = strict;
+        self
     }
 }
 

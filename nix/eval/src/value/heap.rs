@@ -15,7 +15,9 @@ use std::cell::Cell;
 use std::sync::Mutex;
 
 /// Bytes fetched from the global allocator at a time.
-const CHUNK: usize = 4 << 20;
+const CHUNK: usize = 8 << 20;
+/// The size of a huge page.
+const HUGE_PAGE: usize = 2 << 20;
 /// Objects of at least this many bytes get memory of their own.
 const LARGE: usize = 256 << 10;
 
@@ -65,6 +67,26 @@ pub(crate) struct Heap {
     end: Cell<usize>,
     /// Bytes of chunks taken so far.
     taken: Cell<usize>,
+    /// Addresses of shapes made not long ago, by the low bits of their hashes.
+    shapes: RecentShapes,
+}
+
+/// A direct-mapped cache: an entry is replaced by the next one that falls on it.
+struct RecentShapes(Box<[Cell<usize>]>);
+
+/// Entries in the cache of shapes; a power of two.
+const SHAPES: usize = 1 << 14;
+
+impl Default for RecentShapes {
+    fn default() -> RecentShapes {
+        RecentShapes(vec![Cell::new(0); SHAPES].into())
+    }
+}
+
+impl std::fmt::Debug for RecentShapes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RecentShapes")
+    }
 }
 
 impl Heap {
@@ -98,6 +120,12 @@ impl Heap {
         std::ptr::with_exposed_provenance_mut(start)
     }
 
+    /// Returns the place of a shape with this hash, if it is among the recent ones; 0 if none is.
+    #[inline]
+    pub(crate) fn recent_shape(&self, hash: u64) -> &Cell<usize> {
+        &self.shapes.0[(hash >> 40) as usize & (SHAPES - 1)]
+    }
+
     /// Bytes handed out to objects so far.
     pub(crate) fn allocated(&self) -> usize {
         self.taken.get() - (self.end.get() - self.next.get())
@@ -116,14 +144,47 @@ impl Drop for Heap {
 }
 
 /// Returns the address of `bytes` zeroed bytes that are never given back.
+///
+/// Chunks are aligned to huge pages and ask for them: touching a fresh small page costs more than
+/// all the allocations in it.
 fn take_from_system(bytes: usize) -> usize {
-    let Ok(layout) = Layout::from_size_align(bytes, 16) else {
+    let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { 16 };
+    let Ok(layout) = Layout::from_size_align(bytes, align) else {
         handle_alloc_error(Layout::new::<u64>());
     };
+    if align == HUGE_PAGE {
+        return map(bytes).unwrap_or_else(|| handle_alloc_error(layout));
+    }
     // SAFETY: `layout` has a non-zero size: callers pass at least one object's bytes.
     let start = unsafe { alloc_zeroed(layout) };
     if start.is_null() {
         handle_alloc_error(layout);
     }
     start.expose_provenance()
+}
+
+/// Maps `bytes` zeroed bytes at a multiple of the huge page size.
+fn map(bytes: usize) -> Option<usize> {
+    let len = bytes.next_multiple_of(HUGE_PAGE) + HUGE_PAGE;
+    let (protection, flags) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+    );
+    // SAFETY: an anonymous private mapping at an address of the kernel's choice touches nothing
+    // that exists.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return None;
+    }
+    let aligned = start.expose_provenance().next_multiple_of(HUGE_PAGE);
+    // SAFETY: the range lies in the mapping made above; this is advice only, and where the kernel
+    // does not take it nothing changes, so the result is of no interest.
+    let _ = unsafe {
+        libc::madvise(
+            std::ptr::with_exposed_provenance_mut(aligned),
+            len - HUGE_PAGE,
+            libc::MADV_HUGEPAGE,
+        )
+    };
+    Some(aligned)
 }

@@ -120,6 +120,18 @@ impl Thunk {
         Value(ptr.expose_provenance() as u64)
     }
 
+    /// Allocates a thunk whose evaluation has failed.
+    #[cold]
+    pub(crate) fn failed(heap: &Heap, error: Error) -> Value {
+        let ptr = heap.alloc(2);
+        // SAFETY: `alloc` returned two words that nobody else knows yet.
+        unsafe {
+            ptr.write(2 << 8 | FAILED);
+            ptr.add(1).write(error.to_word());
+        }
+        Value(ptr.expose_provenance() as u64)
+    }
+
     /// Returns the address, which names this thunk in the wait-for graph.
     pub(crate) fn key(self) -> usize {
         self.0.addr()

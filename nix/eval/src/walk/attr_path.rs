@@ -102,10 +102,9 @@ impl Cx<'_> {
                 ),
             },
             (_, Some(_)) => fail(ErrorKind::Type, wrong_type(path, Type::List, value)),
-            (View::Attrs(_), None) if step.is_empty() => fail(
-                ErrorKind::Other,
-                format!("empty attribute name in selection path '{path}'"),
-            ),
+            (View::Attrs(_), None) if step.is_empty() => {
+                fail(ErrorKind::Other, format!("empty attribute name in selection path '{path}'"))
+            }
             (View::Attrs(attrs), None) => match attrs.get(Symbol::intern(step)) {
                 Some(slot) => Ok(slot.get()),
                 None => {
@@ -210,11 +209,17 @@ mod tests {
             ("{ __functor = self: { x }: { r = x; }; }", "r", "5"),
             ("x: x", "", "«lambda @ «string»:1:1»"),
             ("{ a = 1; }", "b", "attribute 'b' in selection path 'b' not found"),
-            ("{ a = 1; }", "a.b",
-             "the expression selected by the selection path 'a.b' should be a set but is an integer: 1"),
+            (
+                "{ a = 1; }",
+                "a.b",
+                "the expression selected by the selection path 'a.b' should be a set but is an integer: 1",
+            ),
             ("{ a = [ ]; }", "a.0", "list index 0 in selection path 'a.0' is out of range"),
-            ("{ a = 1; }", "a.0",
-             "the expression selected by the selection path 'a.0' should be a list but is an integer: 1"),
+            (
+                "{ a = 1; }",
+                "a.0",
+                "the expression selected by the selection path 'a.0' should be a list but is an integer: 1",
+            ),
             ("{ a = 1; }", "..", "empty attribute name in selection path '..'"),
         ] {
             let got = with_cx(|cx| {

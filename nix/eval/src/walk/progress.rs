@@ -46,10 +46,7 @@ impl Progress {
     /// Returns the attributes seen and the matches found so far.
     pub fn counts(&self) -> (u64, u64) {
         self.workers.iter().fold((0, 0), |(seen, found), line| {
-            (
-                seen + line.seen.load(Ordering::Relaxed),
-                found + line.found.load(Ordering::Relaxed),
-            )
+            (seen + line.seen.load(Ordering::Relaxed), found + line.found.load(Ordering::Relaxed))
         })
     }
 

@@ -122,12 +122,7 @@ impl Walk<'_> {
     }
 
     /// Looks at a node: records it if it is a package that matches, or returns its children.
-    fn look(
-        &self,
-        cx: &Cx<'_>,
-        node: &Node,
-        found: &mut Vec<Match>,
-    ) -> Result<Option<Vec<Node>>> {
+    fn look(&self, cx: &Cx<'_>, node: &Node, found: &mut Vec<Match>) -> Result<Option<Vec<Node>>> {
         let path = &node.path;
         let value = cx
             .force(node.value)
@@ -234,7 +229,6 @@ fn priority(node: &Node) -> Priority {
 }
 
 fn text(path: &[Symbol]) -> String {
-    let names: Vec<_> =
-        path.iter().map(|name| String::from_utf8_lossy(name.as_bytes())).collect();
+    let names: Vec<_> = path.iter().map(|name| String::from_utf8_lossy(name.as_bytes())).collect();
     names.join(".")
 }
