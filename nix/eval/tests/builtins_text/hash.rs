@@ -1,3 +1,5 @@
+//! Hashes of strings and files.
+
 use crate::{check, check_errors, check_with, warnings, with_features};
 
 #[test]

@@ -1,3 +1,5 @@
+//! `toJSON` and `fromJSON`.
+
 use crate::{check, check_errors, check_text};
 
 #[test]

@@ -1,3 +1,5 @@
+//! `match` and `split`.
+
 use crate::{check, check_errors};
 
 #[test]

@@ -1,3 +1,5 @@
+//! Builtins on strings.
+
 use crate::{check, check_errors};
 
 #[test]

@@ -1,3 +1,5 @@
+//! `fromTOML`.
+
 use crate::{check, check_errors, check_with, with_features};
 
 #[test]

@@ -1,3 +1,5 @@
+//! Versions and package names.
+
 use crate::{check, check_errors};
 
 #[test]

@@ -1,3 +1,5 @@
+//! `toXML`.
+
 use crate::{check_errors, check_text};
 
 fn document(body: &[&str]) -> String {

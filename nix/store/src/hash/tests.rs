@@ -1,3 +1,5 @@
+//! Hashes in all spellings, and what is not one.
+
 use super::*;
 
 /// The digest of "hello\n" in all spellings, as Nix prints them.

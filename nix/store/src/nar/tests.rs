@@ -1,3 +1,5 @@
+//! Archives of file trees, and their hashes.
+
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;

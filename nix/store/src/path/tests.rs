@@ -1,3 +1,5 @@
+//! Names and digests of store paths.
+
 use super::*;
 use crate::hash::{Algorithm, Hash, sha256};
 
