@@ -105,8 +105,8 @@ fn remove_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         return Ok(attrs.into());
     }
     removed.sort_unstable();
-    let mut kept = attrs.attrs();
-    kept.retain(|attr| removed.binary_search(&attr.name).is_err());
+    let kept: Vec<Attr> =
+        attrs.iter(cx.heap()).filter(|attr| removed.binary_search(&attr.name).is_err()).collect();
     Ok(set_of(cx, &kept))
 }
 
@@ -118,14 +118,13 @@ fn intersect_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     if values.is_empty() {
         return Ok(values.into());
     }
-    let common: Vec<Attr> = if names.len() <= values.len() {
-        names.attrs().iter().filter_map(|attr| values.get_attr(attr.name)).collect()
+    // The larger set is often everything that there is, in layers: it is only looked into.
+    let common: Vec<Attr> = if names.at_most() <= values.at_most() {
+        names.iter(cx.heap()).filter_map(|attr| values.get_attr(attr.name)).collect()
     } else {
-        let mut common = values.attrs();
-        common.retain(|attr| names.get(attr.name).is_some());
-        common
+        values.iter(cx.heap()).filter(|attr| names.get(attr.name).is_some()).collect()
     };
-    if common.len() == values.len() {
+    if common.len() == values.at_most() {
         return Ok(values.into());
     }
     Ok(set_of(cx, &common))
@@ -210,7 +209,7 @@ fn zip_attrs_with(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     for element in list.iter() {
         let text = "while evaluating a value of the list passed as second argument to builtins.zipAttrsWith";
         let attrs = cx.force_attrs(element, Pos::NONE, text)?;
-        named.extend(attrs.attrs().iter().map(|attr| (attr.name, attr.value())));
+        named.extend(attrs.iter(cx.heap()).map(|attr| (attr.name, attr.value())));
     }
     Ok(grouped(cx, named, |name, values| {
         // One argument after the other, so that both calls have a place in traces.

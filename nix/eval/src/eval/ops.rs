@@ -65,6 +65,7 @@ impl Cx<'_> {
         {
             return self.equal_members(a.get(), b.get(), pos);
         }
+        let (x, y) = (x.flat(self.heap()), y.flat(self.heap()));
         if x.len() != y.len() {
             return Ok(false);
         }

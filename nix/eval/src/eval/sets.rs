@@ -72,7 +72,7 @@ impl Cx<'_> {
         let overrides = self.expect_attrs(value, Pos::NONE, || {
             "while evaluating the `__overrides` attribute".to_owned()
         })?;
-        for attr in overrides.attrs() {
+        for attr in overrides.iter(self.heap()) {
             if let Some(slot) = code.shape.find(attr.name) {
                 inner.slot(slot as u32).set(attr.value());
             }
@@ -83,7 +83,7 @@ impl Cx<'_> {
     fn add_dynamic(&self, code: &'static AttrsCode, attrs: Attrs, inner: Env) -> Result<Attrs> {
         let mut builder = AttrsBuilder::with_capacity(attrs.len() + code.dynamic.len());
         let mut added: Vec<(Symbol, Pos)> = Vec::new();
-        for attr in attrs.attrs() {
+        for attr in attrs.iter(self.heap()) {
             builder.push(attr.name, attr.pos, attr.value());
         }
         for binding in code.dynamic {

@@ -379,19 +379,42 @@ impl Attrs {
         }
     }
 
+    /// Returns a number that the number of attributes does not exceed, without counting them.
+    pub(crate) fn at_most(self) -> usize {
+        match self.as_flat() {
+            Some((_, slots)) => slots.len(),
+            None => {
+                let (over, under) = self.parts();
+                over.at_most() + under.at_most()
+            }
+        }
+    }
+
+    /// Returns all attributes of a flat set, sorted by symbol.
+    fn own_attrs(self) -> impl ExactSizeIterator<Item = Attr> + Clone {
+        let (shape, slots) = self.own();
+        let (symbols, positions) = (shape.symbols(), shape.positions());
+        slots.iter().zip(symbols).zip(positions).map(|((slot, &symbol), &position)| Attr {
+            name: Symbol::from_index(symbol),
+            pos: Pos::from_index(position),
+            slot,
+        })
+    }
+
+    /// Returns all attributes, sorted by symbol: an order that means nothing to users.
+    ///
+    /// A layered set is made flat for it, once.
+    pub(crate) fn iter(self, heap: &Heap) -> impl ExactSizeIterator<Item = Attr> + Clone {
+        self.flat(heap).own_attrs()
+    }
+
     /// Returns all attributes, sorted by symbol: an order that means nothing to users.
     pub fn attrs(self) -> Vec<Attr> {
-        if let Some((shape, slots)) = self.as_flat() {
-            let (symbols, positions) = (shape.symbols(), shape.positions());
-            return slots
-                .iter()
-                .enumerate()
-                .map(|(i, slot)| Attr {
-                    name: Symbol::from_index(symbols[i]),
-                    pos: Pos::from_index(positions[i]),
-                    slot,
-                })
-                .collect();
+        if !self.is_layered() {
+            return self.own_attrs().collect();
+        }
+        if let Some(flat) = self.known_flat() {
+            return flat.own_attrs().collect();
         }
         let (over, under) = self.parts();
         merge(&under.attrs(), &over.attrs())
@@ -460,9 +483,9 @@ impl Attrs {
     /// Returns a set with the same names but no positions; `value` computes each value from the
     /// old attribute and may allocate.
     pub(crate) fn map(self, heap: &Heap, mut value: impl FnMut(Attr) -> Value) -> Attrs {
-        let attrs = self.attrs();
-        let shape = Shape::new(heap, attrs.iter().map(|attr| (attr.name, Pos::NONE)));
-        Attrs::with_shape(heap, shape, |i| value(attrs[i]))
+        let mut attrs = self.iter(heap);
+        let shape = Shape::new(heap, attrs.clone().map(|attr| (attr.name, Pos::NONE)));
+        Attrs::with_shape(heap, shape, |_| attrs.next().map_or(Value::NULL, &mut value))
     }
 
     /// Returns the address, which names this set.
