@@ -38,7 +38,7 @@ pub(crate) struct Eval {
     #[arg(value_name = "INSTALLABLE")]
     installable: Option<OsString>,
     /// The attribute path to evaluate
-    #[arg(short = 'A', long, value_name = "PATH", conflicts_with = "installable")]
+    #[arg(short = 'A', long, value_name = "PATH")]
     attr: Option<OsString>,
     /// Apply this function to the value first
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
@@ -63,9 +63,12 @@ impl Eval {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         self.evaluation.color.choose();
         let attr = || {
-            let path = self.attr.as_ref().or(self.installable.as_ref());
+            let path = match (&self.attr, &self.installable) {
+                (Some(_), Some(_)) => return Err(Failure::usage("give one attribute path only")),
+                (path, None) | (None, path) => path,
+            };
             // As in Nix, a dot is everything.
-            let path = path.map_or(&b""[..], |path| path.as_bytes());
+            let path = path.as_ref().map_or(&b""[..], |path| path.as_bytes());
             AttrPath::parse(if path == b"." { b"" } else { path }).map_err(Failure::message)
         };
         let source = match (&self.file, &self.expr) {
