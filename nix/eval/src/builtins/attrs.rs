@@ -177,8 +177,8 @@ fn list_to_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
 fn map_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the second argument passed to builtins.mapAttrs";
     let attrs = cx.force_attrs(args[1], Pos::NONE, text)?;
-    let mapped = attrs
-        .map(cx.heap(), |attr| cx.apply2_later(args[0], cx.symbol_string(attr.name), attr.value()));
+    let mapped =
+        attrs.map(cx.heap(), |attr| cx.apply_named_later(args[0], attr.name, attr.value()));
     cx.count_set(mapped);
     Ok(mapped.into())
 }

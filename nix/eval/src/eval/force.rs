@@ -72,8 +72,12 @@ impl Cx<'_> {
         } else {
             match work {
                 Work::Code(code, env) => self.eval(code, env),
-                Work::Apply(function, args, count) => {
-                    self.call(function, &args[..count], delayed_call_pos(function, count))
+                Work::Apply(function, arg) => {
+                    self.call(function, &[arg], delayed_call_pos(function))
+                }
+                // Such a call has no place in traces.
+                Work::ApplyNamed(function, name, value) => {
+                    self.call(function, &[self.symbol_string(name), value], Pos::NONE)
                 }
             }
         };
@@ -153,17 +157,13 @@ fn infinite_recursion() -> Error {
     Error::new(ErrorKind::InfiniteRecursion, Pos::NONE, "infinite recursion encountered")
 }
 
-/// Returns the place of a delayed call: where the function that it applies was written. A call with
-/// two arguments, as `mapAttrs` makes, has none.
+/// Returns the place of a delayed call: where the function that it applies was written.
 #[inline]
-fn delayed_call_pos(function: Value, count: usize) -> Pos {
-    if count != 1 {
-        return Pos::NONE;
-    }
+fn delayed_call_pos(function: Value) -> Pos {
     match function.view() {
         View::Function(Function::Lambda(lambda)) => lambda.code().pos,
         View::Thunk => match function.as_thunk().map(Thunk::look) {
-            Some(State::Idle(_, Work::Apply(inner, _, count))) => delayed_call_pos(inner, count),
+            Some(State::Idle(_, Work::Apply(inner, _))) => delayed_call_pos(inner),
             _ => Pos::NONE,
         },
         _ => Pos::NONE,

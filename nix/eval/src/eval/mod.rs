@@ -21,7 +21,7 @@ mod sets;
 use std::cell::Cell;
 
 use raddle::Task;
-use raddle_nix_syntax::{Pos, sym};
+use raddle_nix_syntax::{Pos, Symbol, sym};
 
 pub use coerce::Coerce;
 pub use effects::{Effect, Effects};
@@ -146,10 +146,10 @@ impl<'e> Cx<'e> {
         Thunk::apply(self.heap(), function, arg)
     }
 
-    /// Returns the delayed call `function a b`.
-    pub fn apply2_later(&self, function: Value, a: Value, b: Value) -> Value {
+    /// Returns the delayed call `function "name" value`.
+    pub fn apply_named_later(&self, function: Value, name: Symbol, value: Value) -> Value {
         self.worker.stats.thunks.add(1);
-        Thunk::apply2(self.heap(), function, a, b)
+        Thunk::apply_named(self.heap(), function, name, value)
     }
 
     /// Evaluates `code` in `env`.

@@ -23,11 +23,9 @@ use super::heap::{Heap, Kind};
 use super::{Slot, Tag, Value};
 
 /// Flat sets with at most this many attributes together are merged at once.
-const SMALL: usize = 8;
+const SMALL: usize = 4;
 /// A set has at most this many layers.
 const LAYERS: u64 = 8;
-/// Shapes longer than this are not looked up among earlier ones.
-const SHARED_SHAPE: usize = 64;
 /// Below this length a linear search is faster than a binary one.
 const LINEAR: usize = 8;
 
@@ -80,9 +78,6 @@ impl Shape {
         let len = names.len();
         if len == 0 {
             return Shape::empty();
-        }
-        if len > SHARED_SHAPE {
-            return Shape::alloc(heap, names);
         }
         let mut hash = len as u64;
         for (name, pos) in names.clone() {

@@ -3,14 +3,15 @@
 //! ```text
 //! state              header                        payload            extra
 //! Suspended          code address                  environment
-//! Apply              number of arguments           function           arguments…
+//! Apply                                            function           argument
+//! ApplyNamed         name                          function           value
 //! Busy, BusyWaited   task id
 //! Done, DoneEffects                                result
 //! Failed                                           error
 //!
 //! Suspended ─┐ claim          publish ┌─ Done        (for good)
 //!            ├───────> Busy ──────────┼─ Failed      (for good)
-//! Apply ─────┘     │ │    ↑           └─ Suspended/Apply again (the task gave up)
+//! Apply… ────┘     │ │    ↑           └─ Suspended/Apply again (the task gave up)
 //!                  │ └────┘ a waiter marks it BusyWaited
 //! ```
 //!
@@ -21,6 +22,8 @@
 #![expect(unsafe_code, reason = "reads and writes the words of thunks")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use raddle_nix_syntax::Symbol;
 
 use super::Value;
 use super::env::Env;
@@ -36,6 +39,7 @@ const BUSY_WAITED: u64 = 4;
 const DONE: u64 = 5;
 const DONE_EFFECTS: u64 = 6;
 const FAILED: u64 = 7;
+const APPLY_NAMED: u64 = 8;
 
 /// A thunk.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,8 +50,10 @@ pub(crate) struct Thunk(*const AtomicU64);
 pub(crate) enum Work {
     /// An expression in its environment.
     Code(&'static Code, Env),
-    /// A call of a function with one argument or two.
-    Apply(Value, [Value; 2], usize),
+    /// A call of a function with one argument.
+    Apply(Value, Value),
+    /// A call of a function with a name and a value.
+    ApplyNamed(Value, Symbol, Value),
 }
 
 /// A look at a thunk.
@@ -100,22 +106,21 @@ impl Thunk {
         let ptr = heap.alloc(3);
         // SAFETY: `alloc` returned three words that nobody else knows yet.
         unsafe {
-            ptr.write(1 << 16 | 3 << 8 | APPLY);
+            ptr.write(3 << 8 | APPLY);
             ptr.add(1).write(function.0);
             ptr.add(2).write(arg.0);
         }
         Value(ptr.expose_provenance() as u64)
     }
 
-    /// Allocates a thunk that calls `function` with two arguments.
-    pub(crate) fn apply2(heap: &Heap, function: Value, a: Value, b: Value) -> Value {
-        let ptr = heap.alloc(4);
-        // SAFETY: `alloc` returned four words that nobody else knows yet.
+    /// Allocates a thunk that calls `function` with a name and a value, as `mapAttrs` does.
+    pub(crate) fn apply_named(heap: &Heap, function: Value, name: Symbol, value: Value) -> Value {
+        let ptr = heap.alloc(3);
+        // SAFETY: `alloc` returned three words that nobody else knows yet.
         unsafe {
-            ptr.write(2 << 16 | 4 << 8 | APPLY);
+            ptr.write(u64::from(name.index()) << 16 | 3 << 8 | APPLY_NAMED);
             ptr.add(1).write(function.0);
-            ptr.add(2).write(a.0);
-            ptr.add(3).write(b.0);
+            ptr.add(2).write(value.0);
         }
         Value(ptr.expose_provenance() as u64)
     }
@@ -174,14 +179,13 @@ impl Thunk {
                 State::Idle(header, Work::Code(unsafe { &*code }, Env::from_word(payload)))
             }
             APPLY => {
-                let count = (header >> 16) as usize;
-                let a = Value(self.word(2).load(Ordering::Relaxed));
-                let b = if count == 2 {
-                    Value(self.word(3).load(Ordering::Relaxed))
-                } else {
-                    Value::NULL
-                };
-                State::Idle(header, Work::Apply(Value(payload), [a, b], count))
+                let arg = Value(self.word(2).load(Ordering::Relaxed));
+                State::Idle(header, Work::Apply(Value(payload), arg))
+            }
+            APPLY_NAMED => {
+                let name = Symbol::from_index((header >> 16) as u32);
+                let value = Value(self.word(2).load(Ordering::Relaxed));
+                State::Idle(header, Work::ApplyNamed(Value(payload), name, value))
             }
             BUSY | BUSY_WAITED => State::Busy((header >> 16) as u32),
             DONE_EFFECTS => State::DoneEffects(Value(payload)),
