@@ -6,7 +6,7 @@
 //! | `pretty` | `nix eval`, the REPL, traces, error messages        |
 //! | [`json`] | `--json`, `builtins.toJSON`                         |
 //! | [`xml`]  | `--xml`, `builtins.toXML`                           |
-//! | [`report`] | errors with their traces                          |
+//! | [`mod@report`] | errors with their traces                      |
 //!
 //! Whatever is printed comes out in the order of attribute names, for any number of workers.
 //!

@@ -12,7 +12,7 @@
 //! makes a layered set, which is made flat when somebody asks for all its attributes or when
 //! there are too many layers for lookups. The flat set is kept in the layered one.
 //!
-//! Invariant: the order of symbols never reaches the user; see [`Attrs::sorted`].
+//! Invariant: the order of symbols never reaches the user; see `Attrs::sorted`.
 #![expect(unsafe_code, reason = "reads the words of sets and shapes")]
 
 use std::sync::atomic::{AtomicU64, Ordering};

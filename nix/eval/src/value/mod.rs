@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A word is plain data: it can be copied, compared and sent to other threads. Whatever it points
-//! at lives as long as the process and is immutable, except for thunks (see [`thunk`]) and for
+//! at lives as long as the process and is immutable, except for thunks (see `thunk`) and for
 //! slots, in which a thunk may be replaced by its result.
 //!
 //! Not here: evaluation.
