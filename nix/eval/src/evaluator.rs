@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bumpalo::Bump;
 use raddle::memory::Segments;
 use raddle::{Runtime, Task};
 use raddle_nix_syntax::Symbol;
@@ -44,12 +45,25 @@ pub struct Evaluator {
 }
 
 /// What one worker owns. Aligned so that no two workers write to the same cache line.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Worker {
     pub(crate) heap: Heap,
+    /// Where the code of the files that this worker reads is kept, as long as the process lives.
+    pub(crate) code: &'static Bump,
     pub(crate) stats: Counters,
     ticks: Cell<u32>,
+}
+
+impl Default for Worker {
+    fn default() -> Worker {
+        Worker {
+            heap: Heap::default(),
+            code: Box::leak(Box::default()),
+            stats: Counters::default(),
+            ticks: Cell::default(),
+        }
+    }
 }
 
 impl Worker {

@@ -180,6 +180,7 @@ impl Cx<'_> {
             self.emit(warning.render());
         }
         let context = compile::Context {
+            arena: self.worker.code,
             heap: self.heap(),
             globals: &self.evaluator.globals,
             base,

@@ -31,6 +31,8 @@ pub(crate) type Globals = hashbrown::HashMap<Symbol, Value, foldhash::fast::Fixe
 /// What the meaning of an expression depends on besides its text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'c> {
+    /// Where the code is allocated.
+    pub(crate) arena: &'static Bump,
     /// Where constants are allocated.
     pub(crate) heap: &'c Heap,
     /// The names visible everywhere.
@@ -47,7 +49,7 @@ pub(crate) fn compile(
     outer: Option<&[Symbol]>,
     expr: &Expr<'_>,
 ) -> Result<&'static Code> {
-    let arena: &'static Bump = Box::leak(Box::new(Bump::new()));
+    let arena = context.arena;
     let mut scopes = Scopes::default();
     if let Some(names) = outer {
         scopes.push(Frame::variables(names.to_vec()));

@@ -41,10 +41,9 @@ impl Cx<'_> {
         let source = Source::add(Origin::File(paths::os(file).to_owned()), text)
             .map_err(|error| Error::new(ErrorKind::Other, Pos::NONE, error.to_string()))?;
         let arena = Bump::new();
-        let tree = match raddle_nix_syntax::parse(&arena, source, &Options::default()) {
-            Ok(tree) => tree,
+        let Ok(tree) = raddle_nix_syntax::parse(&arena, source, &Options::default()) else {
             // Evaluation will say so, with its own settings.
-            Err(_) => return Ok(()),
+            return Ok(());
         };
         let ExprKind::Attrs(attrs) = &tree.kind else {
             let file = String::from_utf8_lossy(file);

@@ -85,41 +85,9 @@ impl Cx<'_> {
         let mut value = root;
         for step in &path.steps {
             let set = self.auto_call(args, value)?;
-            value = self.step_into(set, step, &path.text)?;
+            value = step_into(set, step, &path.text)?;
         }
         Ok(value)
-    }
-
-    fn step_into(&self, value: Value, step: &[u8], path: &str) -> Result<Value> {
-        let fail = |kind, message| Err(Error::new(kind, Pos::NONE, message));
-        let name = String::from_utf8_lossy(step);
-        match (value.view(), index(step)) {
-            (View::List(list), Some(index)) => match list.slots().get(index) {
-                Some(slot) => Ok(slot.get()),
-                None => fail(
-                    ErrorKind::MissingAttribute,
-                    format!("list index {index} in selection path '{path}' is out of range"),
-                ),
-            },
-            (_, Some(_)) => fail(ErrorKind::Type, wrong_type(path, Type::List, value)),
-            (View::Attrs(_), None) if step.is_empty() => {
-                fail(ErrorKind::Other, format!("empty attribute name in selection path '{path}'"))
-            }
-            (View::Attrs(attrs), None) => match attrs.get(Symbol::intern(step)) {
-                Some(slot) => Ok(slot.get()),
-                None => {
-                    let names: Vec<&[u8]> =
-                        attrs.attrs().iter().map(|attr| attr.name.as_bytes()).collect();
-                    Err(Error::with_hint(
-                        ErrorKind::MissingAttribute,
-                        Pos::NONE,
-                        format!("attribute '{name}' in selection path '{path}' not found"),
-                        hint(step, &names),
-                    ))
-                }
-            },
-            (_, None) => fail(ErrorKind::Type, wrong_type(path, Type::Set, value)),
-        }
     }
 
     /// Returns the value, or what it returns if it is a function whose arguments have names: each
@@ -159,6 +127,39 @@ impl Cx<'_> {
             }
         }
         self.call(value, &[self.set(actual)], Pos::NONE)
+    }
+}
+
+/// Returns what lies at one step of `path` in an evaluated value.
+fn step_into(value: Value, step: &[u8], path: &str) -> Result<Value> {
+    let fail = |kind, message| Err(Error::new(kind, Pos::NONE, message));
+    let name = String::from_utf8_lossy(step);
+    match (value.view(), index(step)) {
+        (View::List(list), Some(index)) => match list.slots().get(index) {
+            Some(slot) => Ok(slot.get()),
+            None => fail(
+                ErrorKind::MissingAttribute,
+                format!("list index {index} in selection path '{path}' is out of range"),
+            ),
+        },
+        (_, Some(_)) => fail(ErrorKind::Type, wrong_type(path, Type::List, value)),
+        (View::Attrs(_), None) if step.is_empty() => {
+            fail(ErrorKind::Other, format!("empty attribute name in selection path '{path}'"))
+        }
+        (View::Attrs(attrs), None) => match attrs.get(Symbol::intern(step)) {
+            Some(slot) => Ok(slot.get()),
+            None => {
+                let names: Vec<&[u8]> =
+                    attrs.attrs().iter().map(|attr| attr.name.as_bytes()).collect();
+                Err(Error::with_hint(
+                    ErrorKind::MissingAttribute,
+                    Pos::NONE,
+                    format!("attribute '{name}' in selection path '{path}' not found"),
+                    hint(step, &names),
+                ))
+            }
+        },
+        (_, None) => fail(ErrorKind::Type, wrong_type(path, Type::Set, value)),
     }
 }
 
