@@ -9,6 +9,7 @@ use raddle_nix::{SearchEntry, Settings};
 
 use crate::output::{self, Failure};
 use crate::settings;
+use crate::statistics::Destination;
 
 /// The environment variables.
 pub(crate) struct Environment(HashMap<Vec<u8>, Vec<u8>>);
@@ -60,12 +61,13 @@ impl Environment {
         Ok(made)
     }
 
-    /// Returns where statistics go if the environment asks for them; `None` inside is standard
-    /// error.
-    pub(crate) fn statistics(&self) -> Option<Option<PathBuf>> {
+    /// Returns where statistics go if the environment asks for them.
+    pub(crate) fn statistics(&self) -> Option<Destination> {
         self.bytes("NIX_SHOW_STATS").filter(|&value| value != b"0")?;
         let path = self.bytes("NIX_SHOW_STATS_PATH").filter(|&path| path != b"-");
-        Some(path.map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path))))
+        Some(path.map_or(Destination::StandardError, |path| {
+            Destination::File(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+        }))
     }
 
     /// Returns the channels that exist: the user's, then root's.

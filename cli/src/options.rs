@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 use raddle_nix::print::{ReportOptions, report};
@@ -13,7 +12,7 @@ use raddle_nix_syntax::{Pos, Symbol};
 use crate::environment::{self, Environment};
 use crate::output::{self, Color, Failure};
 use crate::settings::{self, SettingArgs, SettingError};
-use crate::statistics;
+use crate::statistics::{self, Destination};
 
 /// Options of everything that evaluates.
 #[derive(Debug, Args)]
@@ -161,7 +160,8 @@ impl Evaluation {
     ) -> Result<(), Failure> {
         let environment = Environment::read();
         let mut settings = self.settings(&environment, purity)?;
-        let stats = if self.stats { Some(None) } else { environment.statistics() };
+        let stats =
+            if self.stats { Some(Destination::StandardError) } else { environment.statistics() };
         settings.stats = stats.is_some();
         let started = std::time::Instant::now();
         let evaluator = Evaluator::new(settings, output::message)
@@ -169,28 +169,13 @@ impl Evaluation {
         let base = environment::current_dir()?;
         let mut session = Session { evaluator, base, args: self.args()? };
         let result = work(&session);
-        if let Some(path) = stats {
-            show_statistics(&mut session.evaluator, started, path)?;
+        if let Some(destination) = stats {
+            statistics::show(&mut session.evaluator, started.elapsed(), &destination)?;
         }
         // Taking the heap apart would take longer than the system does at the end.
         std::mem::forget(session);
         result
     }
-}
-
-fn show_statistics(
-    evaluator: &mut Evaluator,
-    started: std::time::Instant,
-    path: Option<PathBuf>,
-) -> Result<(), Failure> {
-    let text = statistics::json(evaluator, started.elapsed());
-    match path {
-        None => output::message(&text),
-        Some(path) => std::fs::write(&path, text + "\n").map_err(|error| {
-            Failure::message(format_args!("cannot write '{}': {error}", path.display()))
-        })?,
-    }
-    Ok(())
 }
 
 impl Session {

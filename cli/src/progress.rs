@@ -40,14 +40,36 @@ pub(crate) fn close() {
     std::mem::forget(shown);
 }
 
-fn show(text: &str) {
+/// What the line says.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    /// What comes first; it is cut at the end where the terminal is narrow.
+    pub(crate) text: String,
+    /// What follows if there is room; it is cut at the front.
+    pub(crate) place: String,
+}
+
+impl Line {
+    /// Returns the line for a terminal with this many columns.
+    fn fit(&self, columns: usize) -> String {
+        let text = self.text.chars().take(columns);
+        let mut line: String = text.map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let room = columns.saturating_sub(line.chars().count());
+        let place: Vec<char> = self.place.chars().filter(|c| !c.is_control()).collect();
+        if place.len() <= room {
+            line.extend(place);
+        } else if room > 1 {
+            line.push('…');
+            line.extend(&place[place.len() - (room - 1)..]);
+        }
+        line
+    }
+}
+
+fn show(line: &Line) {
     let width = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| width.0);
     // One column less, because some terminals break a line that is exactly as wide as they are.
-    let line: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take((width as usize).saturating_sub(1))
-        .collect();
+    let line = line.fit((width as usize).saturating_sub(1));
     let mut shown = lock();
     // As above.
     let _ = io::stderr().write_all(&[CLEAR, line.as_bytes()].concat());
@@ -55,7 +77,7 @@ fn show(text: &str) {
 }
 
 /// Runs `work` while a line on standard error, if that is a terminal, shows what `line` returns.
-pub(crate) fn with_line<R>(line: impl Fn() -> String + Sync, work: impl FnOnce() -> R) -> R {
+pub(crate) fn with_line<R>(line: impl Fn() -> Line + Sync, work: impl FnOnce() -> R) -> R {
     if !io::stderr().is_terminal() {
         return work();
     }
@@ -80,4 +102,24 @@ pub(crate) fn with_line<R>(line: impl Fn() -> String + Sync, work: impl FnOnce()
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Line;
+
+    #[test]
+    fn lines_fit() {
+        for (columns, expected) in [
+            (80, "12 found, in a.b.c"),
+            (18, "12 found, in a.b.c"),
+            (17, "12 found, in …b.c"),
+            (14, "12 found, in "),
+            (5, "12 fo"),
+            (0, ""),
+        ] {
+            let line = Line { text: "12 found, in ".to_owned(), place: "a.b\n.c".to_owned() };
+            assert_eq!(line.fit(columns), expected);
+        }
+    }
 }

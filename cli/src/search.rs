@@ -87,7 +87,8 @@ impl Search {
         let progress = Progress::new(session.settings().workers);
         let line = || {
             let (seen, found) = progress.counts();
-            format!("{seen} attributes, {found} found, evaluating {}", progress.current())
+            let text = format!("{seen} attributes, {found} found, evaluating ");
+            progress::Line { text, place: progress.current() }
         };
         let (matches, error) = progress::with_line(line, || {
             session.run(|cx| match roots(cx, session, place) {

@@ -97,7 +97,7 @@ fn long_line() {
 fn unreadable_file() {
     let folder = Folder::new("bad-unreadable", &[("secret.nix", b"1")]);
     let file = folder.path().join("secret.nix");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&file).is_ok() {
         // For the superuser nothing is unreadable.
         return;

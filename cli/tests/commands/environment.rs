@@ -127,6 +127,7 @@ fn statistics() {
             "envs",
             "list",
             "values",
+            "symbols",
             "sets",
             "sizes",
             "nrOpUpdates",
