@@ -105,8 +105,8 @@ fn remove_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         return Ok(attrs.into());
     }
     removed.sort_unstable();
-    let kept: Vec<Attr> =
-        attrs.iter(cx.heap()).filter(|attr| removed.binary_search(&attr.name).is_err()).collect();
+    let mut kept = attrs.attrs();
+    kept.retain(|attr| removed.binary_search(&attr.name).is_err());
     Ok(set_of(cx, &kept))
 }
 

@@ -478,9 +478,9 @@ impl Attrs {
     /// Returns a set with the same names but no positions; `value` computes each value from the
     /// old attribute and may allocate.
     pub(crate) fn map(self, heap: &Heap, mut value: impl FnMut(Attr) -> Value) -> Attrs {
-        let mut attrs = self.iter(heap);
-        let shape = Shape::new(heap, attrs.clone().map(|attr| (attr.name, Pos::NONE)));
-        Attrs::with_shape(heap, shape, |_| attrs.next().map_or(Value::NULL, &mut value))
+        let attrs = self.attrs();
+        let shape = Shape::new(heap, attrs.iter().map(|attr| (attr.name, Pos::NONE)));
+        Attrs::with_shape(heap, shape, |i| value(attrs[i]))
     }
 
     /// Returns the address, which names this set.
