@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::Args;
-use raddle_nix::eval::{Coerce, Trace};
+use raddle_nix::eval::{Ahead, Coerce, Trace};
 use raddle_nix::print::PrintOptions;
 use raddle_nix::print::json::{JsonOptions, to_json};
 use raddle_nix::walk::AttrPath;
@@ -134,6 +134,7 @@ impl Eval {
         if self.json {
             let pretty = self.pretty || std::io::stdout().is_terminal();
             let options = JsonOptions { pretty, ..JsonOptions::EVAL };
+            cx.evaluate_ahead(value, Ahead::OutputPaths);
             out = to_json(cx, value, Pos::NONE, options)?.0;
         } else {
             let indent = if self.pretty { 2 } else { 0 };

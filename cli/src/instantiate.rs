@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::Args;
-use raddle_nix::eval::{Coerce, Trace};
+use raddle_nix::eval::{Ahead, Coerce, Trace};
 use raddle_nix::print::json::{JsonOptions, to_json};
 use raddle_nix::print::xml::{XmlOptions, to_xml};
 use raddle_nix::value::{Attrs, View};
@@ -157,6 +157,9 @@ impl Instantiate {
         }
         if self.json {
             let options = JsonOptions { copy_paths: true, strict: self.strict, pretty: false };
+            if options.strict {
+                cx.evaluate_ahead(value, Ahead::OutputPaths);
+            }
             out.extend(to_json(cx, value, Pos::NONE, options)?.0);
         } else if self.xml {
             let options = XmlOptions { strict: self.strict, locations: !self.no_location };

@@ -70,7 +70,7 @@ impl Worker {
     /// Returns true once in sixteen calls.
     pub(crate) fn one_in_sixteen(&self) -> bool {
         self.ticks.set(self.ticks.get().wrapping_add(1));
-        self.ticks.get() & 15 == 0
+        self.ticks.get().is_multiple_of(16)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::value::{Shape, Value};
 
 /// An expression.
 #[derive(Debug, Clone, Copy)]
-pub enum Code {
+pub(crate) enum Code {
     /// A literal or a global.
     Const(Value),
     /// A variable in a frame.
@@ -70,7 +70,7 @@ pub enum Code {
 
 /// See [`Code::WithVar`].
 #[derive(Debug)]
-pub struct WithVar {
+pub(crate) struct WithVar {
     /// The name.
     pub name: Symbol,
     /// Where it is mentioned.
@@ -81,16 +81,16 @@ pub struct WithVar {
 
 /// One component of an attribute path.
 #[derive(Debug, Clone, Copy)]
-pub enum Name {
+pub(crate) enum Name {
     /// A name known from the source.
-    Static(Symbol, Pos),
+    Static(Symbol),
     /// A computed name.
     Dynamic(Code, Pos),
 }
 
 /// See [`Code::Select`].
 #[derive(Debug)]
-pub struct Select {
+pub(crate) struct Select {
     /// The set.
     pub base: Code,
     /// At least one component.
@@ -105,7 +105,7 @@ pub struct Select {
 
 /// See [`Code::HasAttr`].
 #[derive(Debug)]
-pub struct HasAttr {
+pub(crate) struct HasAttr {
     /// The set.
     pub base: Code,
     /// Where the set is.
@@ -116,7 +116,7 @@ pub struct HasAttr {
 
 /// The frame in which the value of a binding is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// The one around the set.
     Outer,
     /// The set's own (the same as the outer one unless it is recursive).
@@ -127,7 +127,7 @@ pub enum Scope {
 
 /// The bindings of a set or a `let`.
 #[derive(Debug)]
-pub struct Bindings {
+pub(crate) struct Bindings {
     /// The value of each name, in the order of the shape, with the frame it is evaluated in.
     pub values: &'static [(Code, Scope)],
     /// The sources of `inherit (…)` that need a frame of their own.
@@ -136,7 +136,7 @@ pub struct Bindings {
 
 /// See [`Code::Attrs`].
 #[derive(Debug)]
-pub struct AttrsCode {
+pub(crate) struct AttrsCode {
     /// The static names.
     pub shape: Shape,
     /// Their values.
@@ -147,13 +147,11 @@ pub struct AttrsCode {
     pub overrides: Option<usize>,
     /// The computed names.
     pub dynamic: &'static [Dynamic],
-    /// Where it is.
-    pub pos: Pos,
 }
 
 /// A binding with a computed name.
 #[derive(Debug)]
-pub struct Dynamic {
+pub(crate) struct Dynamic {
     /// The name; null drops the binding.
     pub name: Code,
     /// The value.
@@ -164,7 +162,7 @@ pub struct Dynamic {
 
 /// See [`Code::Let`].
 #[derive(Debug)]
-pub struct Let {
+pub(crate) struct Let {
     /// The bindings, in the order of the frame's slots.
     pub bindings: Bindings,
     /// The body.
@@ -173,18 +171,16 @@ pub struct Let {
 
 /// See [`Code::With`].
 #[derive(Debug)]
-pub struct With {
+pub(crate) struct With {
     /// The set.
     pub scope: Code,
     /// The body.
     pub body: Code,
-    /// Where it is.
-    pub pos: Pos,
 }
 
 /// See [`Code::Lambda`].
 #[derive(Debug)]
-pub struct LambdaCode {
+pub(crate) struct LambdaCode {
     /// The name that takes the whole argument: slot 0.
     pub arg: Option<Symbol>,
     /// The set pattern.
@@ -197,13 +193,11 @@ pub struct LambdaCode {
     pub name: OnceLock<Symbol>,
     /// The number of slots of its frame.
     pub slots: usize,
-    /// The documentation comment before it.
-    pub doc: Option<&'static [u8]>,
 }
 
 /// A set pattern.
 #[derive(Debug)]
-pub struct FormalsCode {
+pub(crate) struct FormalsCode {
     /// The names, sorted by symbol; the slots follow those of `arg` in this order.
     pub formals: &'static [FormalCode],
     /// Whether other attributes are allowed.
@@ -212,7 +206,7 @@ pub struct FormalsCode {
 
 /// A name of a set pattern.
 #[derive(Debug)]
-pub struct FormalCode {
+pub(crate) struct FormalCode {
     /// The name.
     pub name: Symbol,
     /// Where it is.
@@ -223,7 +217,7 @@ pub struct FormalCode {
 
 /// See [`Code::Call`].
 #[derive(Debug)]
-pub struct Call {
+pub(crate) struct Call {
     /// The function.
     pub function: Code,
     /// At least one argument.
@@ -234,7 +228,7 @@ pub struct Call {
 
 /// See [`Code::If`].
 #[derive(Debug)]
-pub struct If {
+pub(crate) struct If {
     /// The condition.
     pub condition: Code,
     /// Taken when it holds.
@@ -247,7 +241,7 @@ pub struct If {
 
 /// See [`Code::Assert`].
 #[derive(Debug)]
-pub struct Assert {
+pub(crate) struct Assert {
     /// The condition.
     pub condition: Code,
     /// The condition's source, as the desugared printer gives it.
@@ -260,7 +254,7 @@ pub struct Assert {
 
 /// See [`Code::Not`].
 #[derive(Debug)]
-pub struct Unary {
+pub(crate) struct Unary {
     /// The operand.
     pub operand: Code,
     /// Where the operand is.
@@ -269,7 +263,7 @@ pub struct Unary {
 
 /// The operators of [`Code::Binary`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub(crate) enum Op {
     /// `==`
     Eq,
     /// `!=`
@@ -302,7 +296,7 @@ pub enum Op {
 
 /// See [`Code::Binary`].
 #[derive(Debug)]
-pub struct Binary {
+pub(crate) struct Binary {
     /// The operator.
     pub op: Op,
     /// Left operand.
@@ -319,9 +313,7 @@ pub struct Binary {
 
 /// See [`Code::Add`], [`Code::Interpolate`] and [`Code::InterpolatePath`].
 #[derive(Debug)]
-pub struct Concat {
+pub(crate) struct Concat {
     /// The parts with their positions.
     pub parts: &'static [(Code, Pos)],
-    /// Where it is.
-    pub pos: Pos,
 }

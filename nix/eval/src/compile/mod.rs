@@ -4,7 +4,7 @@
 //!
 //! Not here: evaluation, or reading files.
 
-pub mod code;
+pub(crate) mod code;
 mod scope;
 
 use bumpalo::Bump;
@@ -16,7 +16,7 @@ use raddle_nix_syntax::{Pos, Symbol, sym};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
-pub use code::{Code, LambdaCode};
+pub(crate) use code::{Code, LambdaCode};
 
 use crate::eval::{Error, ErrorKind, Result};
 use crate::paths;
@@ -115,7 +115,7 @@ impl Compiler<'_> {
             ExprKind::Var(name) => self.variable(name, pos)?,
             ExprKind::Interpolated(parts) => {
                 let parts = self.parts(parts, pos)?;
-                Code::Interpolate(self.alloc(Concat { parts, pos }))
+                Code::Interpolate(self.alloc(Concat { parts }))
             }
             ExprKind::Path(text) => {
                 let path = self.path(text, pos)?;
@@ -129,7 +129,7 @@ impl Compiler<'_> {
             ExprKind::Let(attrs, body) => self.let_in(attrs, body)?,
             ExprKind::LegacyLet(attrs) => {
                 let base = self.attrs(attrs)?;
-                let path = self.slice(&[Name::Static(sym::BODY, pos)]);
+                let path = self.slice(&[Name::Static(sym::BODY)]);
                 self.select(base, path, None, pos)
             }
             ExprKind::With(scope, body) => {
@@ -137,7 +137,7 @@ impl Compiler<'_> {
                 self.scopes.push(Frame::with());
                 let body = self.expr(body);
                 self.scopes.pop();
-                Code::With(self.alloc(With { scope, body: body?, pos }))
+                Code::With(self.alloc(With { scope, body: body? }))
             }
             ExprKind::Assert(condition, body) => {
                 let text = raddle_nix_syntax::print::desugared(condition, paths_of(self.context));
@@ -234,7 +234,7 @@ impl Compiler<'_> {
         let mut codes = vec![(Code::Const(self.string(&path)), pos)];
         codes.extend_from_slice(self.parts(rest, pos)?);
         let parts = self.slice(&codes);
-        Ok(Code::InterpolatePath(self.alloc(Concat { parts, pos })))
+        Ok(Code::InterpolatePath(self.alloc(Concat { parts })))
     }
 
     fn lookup_path(&mut self, name: &[u8], pos: Pos) -> Result<Code> {
@@ -252,7 +252,7 @@ impl Compiler<'_> {
         let mut names = Vec::with_capacity(path.len());
         for name in path {
             names.push(match name {
-                AttrName::Static(name, pos) => Name::Static(*name, *pos),
+                AttrName::Static(name, _) => Name::Static(*name),
                 AttrName::Dynamic(expr) => Name::Dynamic(self.expr(expr)?, expr.pos),
             });
         }
@@ -260,7 +260,7 @@ impl Compiler<'_> {
     }
 
     fn select(&self, base: Code, path: &'static [Name], default: Option<Code>, pos: Pos) -> Code {
-        if let (Code::Const(value), [Name::Static(name, _)]) = (base, path)
+        if let (Code::Const(value), [Name::Static(name)]) = (base, path)
             && let View::Attrs(attrs) = value.view()
             && let Some(slot) = attrs.get(*name)
             && !slot.get().is_thunk()
@@ -298,7 +298,7 @@ impl Compiler<'_> {
                     (code?, Scope::Outer)
                 }
                 BindingValue::InheritedFrom(index) => {
-                    let path = self.slice(&[Name::Static(binding.name, binding.pos)]);
+                    let path = self.slice(&[Name::Static(binding.name)]);
                     if simple {
                         let base = match from[index as usize] {
                             Code::DelayedVar(level, slot, pos) => Code::Var { level, slot, pos },
@@ -352,7 +352,6 @@ impl Compiler<'_> {
             recursive: attrs.recursive,
             overrides,
             dynamic: self.arena.alloc_slice_fill_iter(dynamic),
-            pos: attrs.pos,
         })))
     }
 
@@ -384,7 +383,6 @@ impl Compiler<'_> {
             pos,
             name: OnceLock::new(),
             slots,
-            doc: lambda.doc.map(|doc| self.slice(doc)),
         }))
     }
 
@@ -431,7 +429,7 @@ impl Compiler<'_> {
 
     fn binary(&mut self, op: BinaryOp, lhs: &Expr<'_>, rhs: &Expr<'_>, pos: Pos) -> Result<Code> {
         if op == BinaryOp::Add {
-            return self.add(lhs, rhs, pos);
+            return self.add(lhs, rhs);
         }
         if op == BinaryOp::PipeRight || op == BinaryOp::PipeLeft {
             let (function, arg) = if op == BinaryOp::PipeRight { (rhs, lhs) } else { (lhs, rhs) };
@@ -471,7 +469,7 @@ impl Compiler<'_> {
     }
 
     /// Flattens `a + b + c`: one pass over the parts instead of one string per operator.
-    fn add(&mut self, lhs: &Expr<'_>, rhs: &Expr<'_>, pos: Pos) -> Result<Code> {
+    fn add(&mut self, lhs: &Expr<'_>, rhs: &Expr<'_>) -> Result<Code> {
         let mut reversed = vec![rhs];
         let mut first = lhs;
         while let ExprKind::Binary(BinaryOp::Add, left, right) = first.kind {
@@ -483,7 +481,7 @@ impl Compiler<'_> {
             parts.push((self.expr(expr)?, start(expr)));
         }
         let parts = self.slice(&parts);
-        Ok(Code::Add(self.alloc(Concat { parts, pos })))
+        Ok(Code::Add(self.alloc(Concat { parts })))
     }
 }
 

@@ -58,7 +58,7 @@ impl Cx<'_> {
                 View::Function(Function::PrimOp(primop)) => {
                     if args.len() < primop.arity {
                         for &arg in args {
-                            function = PartialApp::new(self.heap(), function, arg);
+                            function = PartialApp::alloc(self.heap(), function, arg);
                         }
                         return Ok(function);
                     }
@@ -70,7 +70,7 @@ impl Cx<'_> {
                     let missing = primop.arity - all.len();
                     if args.len() < missing {
                         for &arg in args {
-                            function = PartialApp::new(self.heap(), function, arg);
+                            function = PartialApp::alloc(self.heap(), function, arg);
                         }
                         return Ok(function);
                     }
@@ -111,6 +111,11 @@ impl Cx<'_> {
         let depth = self.depth.get();
         if depth > self.max_depth || self.stack_is_full() {
             return Err(self.stack_overflow());
+        }
+        if let Some(needed) = self.needed
+            && needed.is_gone()
+        {
+            return Err(Error::abandoned());
         }
         self.depth.set(depth + 1);
         Ok(())

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use raddle_nix_syntax::Pos;
 
-use super::{Cx, Error, ErrorKind, Result, Trace};
+use super::{Cx, Error, ErrorKind, Result};
 use crate::compile::code::Assert;
 use crate::print;
 use crate::text::suggest;
@@ -229,13 +229,6 @@ pub(crate) fn context_error(s: Str, pos: Pos) -> Error {
         String::from_utf8_lossy(s.as_bytes()),
     );
     Error::new(ErrorKind::Type, pos, message)
-}
-
-impl Cx<'_> {
-    /// Evaluates a value, naming the purpose in errors.
-    pub(crate) fn force_for(&self, value: Value, pos: Pos, at: impl Where) -> Result<Value> {
-        self.force(value).trace(pos, || at.text())
-    }
 }
 
 /// Returns the sentence that offers names close to one that does not exist, or nothing.

@@ -27,6 +27,7 @@ pub use coerce::Coerce;
 pub use effects::{Effect, Effects};
 pub use error::{Cause, Error, ErrorKind, Frame, Result, Trace};
 pub(crate) use expect::{describe, hint, show_type};
+pub use parallel::Ahead;
 
 use crate::compile::Code;
 use crate::compile::code::{Binary, Op};
@@ -59,6 +60,8 @@ pub struct Cx<'e> {
     gave_way_to: Cell<Option<raddle::TaskId>>,
     /// The thunk that was last found to need itself.
     recursive: Cell<usize>,
+    /// Whether this task is still needed; `None` for the first one.
+    needed: Option<&'e parallel::Needed<'e>>,
     effects: effects::Log,
 }
 
@@ -76,6 +79,7 @@ impl<'e> Cx<'e> {
             max_depth: evaluator.settings.max_call_depth,
             gave_way_to: Cell::new(None),
             recursive: Cell::new(0),
+            needed: None,
             effects: effects::Log::new(direct),
         }
     }
@@ -162,7 +166,7 @@ impl<'e> Cx<'e> {
             Code::Select(select) => self.select(select, env),
             Code::Call(call) => self.call_code(call, env),
             Code::WithVar(var) => self.with_variable(var, env),
-            Code::Lambda(lambda) => Ok(LambdaRef::new(self.heap(), lambda, env)),
+            Code::Lambda(lambda) => Ok(LambdaRef::alloc(self.heap(), lambda, env)),
             Code::Attrs(attrs) => self.attrs_code(attrs, env),
             Code::Let(code) => {
                 let inner = self.let_env(code, env);
@@ -209,7 +213,7 @@ impl<'e> Cx<'e> {
         match *code {
             Code::Const(value) => return value,
             Code::Var { level, slot, .. } => return env.get(level, slot),
-            Code::Lambda(lambda) => return LambdaRef::new(self.heap(), lambda, env),
+            Code::Lambda(lambda) => return LambdaRef::alloc(self.heap(), lambda, env),
             Code::Select(select) => {
                 if let Some(value) = self.select_evaluated(select, env) {
                     self.worker.stats.avoided.add(1);

@@ -24,6 +24,7 @@ impl Cx<'_> {
         self.equal(a, b, pos, true)
     }
 
+    #[expect(clippy::float_cmp, reason = "the language compares floats exactly")]
     fn equal(&self, a: Value, b: Value, pos: Pos, members: bool) -> Result<bool> {
         let (a, b) = (self.force(a)?, self.force(b)?);
         if members && a == b {
@@ -331,12 +332,10 @@ impl Cx<'_> {
                 return Ok(());
             }
             (View::Attrs(l), View::Attrs(r)) => {
-                match self.set_difference(l, r, pos)? {
-                    false => return Ok(()),
-                    true => format!(
-                        "attribute names of attribute set '{x}' differs from attribute set '{y}'"
-                    ),
+                if !self.set_difference(l, r, pos)? {
+                    return Ok(());
                 }
+                format!("attribute names of attribute set '{x}' differs from attribute set '{y}'")
             }
             _ => format!(
                 "{} of value '{x}' is not equal to {} of value '{y}'",

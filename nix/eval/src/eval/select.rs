@@ -36,7 +36,7 @@ impl Cx<'_> {
     #[inline]
     pub(super) fn select_evaluated(&self, select: &'static Select, env: Env) -> Option<Value> {
         let Code::Var { level, slot, .. } = select.base else { return None };
-        let [Name::Static(name, _)] = select.path else { return None };
+        let [Name::Static(name)] = select.path else { return None };
         let base = env.get(level, slot);
         if base.0 == 0 {
             // The frame is being filled.
@@ -56,7 +56,7 @@ impl Cx<'_> {
         let mut definition = None;
         for (i, name) in select.path.iter().enumerate() {
             let symbol = match name {
-                Name::Static(symbol, _) => *symbol,
+                Name::Static(symbol) => *symbol,
                 Name::Dynamic(code, pos) => match self.attr_name(code, *pos, env) {
                     Ok(symbol) => symbol,
                     Err(error) => return Err(self.select_frames(select, definition, error, env)),
@@ -110,7 +110,7 @@ impl Cx<'_> {
                 path.push(b'.');
             }
             match name {
-                Name::Static(symbol, _) => {
+                Name::Static(symbol) => {
                     escape::write_attribute_name(&mut path, symbol.as_bytes());
                 }
                 Name::Dynamic(code, pos) => match self.attr_name(code, *pos, env) {
@@ -166,7 +166,7 @@ impl Cx<'_> {
 
     fn step(&self, name: &'static Name, value: Value, env: Env) -> Result<Option<&'static Slot>> {
         let symbol = match name {
-            Name::Static(symbol, _) => *symbol,
+            Name::Static(symbol) => *symbol,
             Name::Dynamic(code, pos) => self.attr_name(code, *pos, env)?,
         };
         Ok(match value.view() {

@@ -9,7 +9,7 @@ use crate::value::{Attrs, AttrsBuilder, Value};
 
 impl Cx<'_> {
     /// Makes the frame with the sources of `inherit (…)`, if there are any.
-    fn from_env(&self, bindings: &'static Bindings, inner: Env) -> Env {
+    fn sources_env(&self, bindings: &'static Bindings, inner: Env) -> Env {
         if bindings.from.is_empty() {
             return inner;
         }
@@ -22,7 +22,7 @@ impl Cx<'_> {
 
     pub(super) fn let_env(&self, code: &'static Let, outer: Env) -> Env {
         let inner = self.new_env(outer, code.bindings.values.len());
-        let from = self.from_env(&code.bindings, inner);
+        let from = self.sources_env(&code.bindings, inner);
         for (i, (value, scope)) in code.bindings.values.iter().enumerate() {
             let env = match scope {
                 Scope::Outer => outer,
@@ -36,7 +36,7 @@ impl Cx<'_> {
 
     pub(super) fn attrs_code(&self, code: &'static AttrsCode, outer: Env) -> Result<Value> {
         let inner = if code.recursive { self.new_env(outer, code.shape.len()) } else { outer };
-        let from = self.from_env(&code.bindings, inner);
+        let from = self.sources_env(&code.bindings, inner);
         let mut attrs = Attrs::with_shape(self.heap(), code.shape, |i| {
             let (value, scope) = &code.bindings.values[i];
             let env = match scope {

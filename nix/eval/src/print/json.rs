@@ -63,9 +63,10 @@ impl Writer<'_, '_> {
     fn value(&mut self, value: Value, pos: Pos, copy_paths: bool) -> Result<()> {
         let cx = self.cx;
         cx.nested(pos, || {
-            let value = match self.options.strict {
-                true => cx.force(value).map_err(|error| too_deep_at(error, pos))?,
-                false => value.resolved(),
+            let value = if self.options.strict {
+                cx.force(value).map_err(|error| too_deep_at(error, pos))?
+            } else {
+                value.resolved()
             };
             match value.view() {
                 View::Attrs(attrs) => {

@@ -25,7 +25,7 @@ use raddle_nix_syntax::Pos;
 
 pub use report::{ReportOptions, report};
 
-use crate::eval::{Cx, Error, ErrorKind, Result};
+use crate::eval::{Ahead, Cx, Error, ErrorKind, Result};
 use crate::value::Value;
 
 /// What [`Cx::print_with`] shows of a value and how.
@@ -113,6 +113,9 @@ impl Cx<'_> {
         value: Value,
         options: &PrintOptions,
     ) -> Result<()> {
+        if options.force {
+            self.evaluate_ahead(value, Ahead::Derivations);
+        }
         pretty::Printer::new(Some(self), options, sink).print(value)
     }
 
@@ -136,7 +139,12 @@ impl Cx<'_> {
 
     /// Writes a value like [`print_plain`](Self::print_plain).
     pub fn print_plain_to(&self, sink: &mut dyn Write, value: Value, strict: bool) -> Result<()> {
-        let value = if strict { self.force_deep(value)? } else { self.force(value)? };
+        let value = if strict {
+            self.evaluate_ahead(value, Ahead::Everything);
+            self.force_deep(value)?
+        } else {
+            self.force(value)?
+        };
         plain::Printer::new(self, sink).print(value)
     }
 }

@@ -482,11 +482,6 @@ impl Attrs {
         let shape = Shape::new(heap, attrs.iter().map(|attr| (attr.name, Pos::NONE)));
         Attrs::with_shape(heap, shape, |i| value(attrs[i]))
     }
-
-    /// Returns the address, which names this set.
-    pub(crate) fn key(self) -> usize {
-        self.0.addr()
-    }
 }
 
 /// Merges two sequences sorted by symbol; where both have a name, `over` wins.

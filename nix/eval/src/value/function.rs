@@ -96,7 +96,7 @@ impl Function {
 impl LambdaRef {
     /// Allocates a lambda.
     #[inline]
-    pub(crate) fn new(heap: &Heap, code: &'static LambdaCode, env: Env) -> Value {
+    pub(crate) fn alloc(heap: &Heap, code: &'static LambdaCode, env: Env) -> Value {
         let ptr = heap.alloc(2);
         let code = std::ptr::from_ref(code).expose_provenance() as u64;
         // SAFETY: `alloc` returned two words that nobody else knows yet.
@@ -125,7 +125,7 @@ impl LambdaRef {
 
 impl PartialApp {
     /// Allocates a partial application; `function` is a built-in or a partial application.
-    pub(crate) fn new(heap: &Heap, function: Value, arg: Value) -> Value {
+    pub(crate) fn alloc(heap: &Heap, function: Value, arg: Value) -> Value {
         let ptr = heap.alloc(3);
         // SAFETY: `alloc` returned three words that nobody else knows yet.
         unsafe {

@@ -28,9 +28,7 @@ static SPARE: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// A thunk; see the `thunk` module for its states, which share this byte.
-    Thunk = 1,
-    /// A frame of variables.
+    /// A frame of variables. The numbers below are the states of thunks; see `thunk`.
     Env = 16,
     /// A set.
     Attrs,

@@ -272,6 +272,7 @@ impl Value {
 
     /// Looks through an evaluated thunk.
     #[inline]
+    #[must_use]
     pub fn resolved(self) -> Value {
         match self.as_thunk().and_then(Thunk::result) {
             Some(value) => value,

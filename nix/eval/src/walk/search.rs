@@ -103,10 +103,12 @@ impl Walk<'_> {
         found: &mut Vec<Match>,
     ) -> Option<Error> {
         // A task that must give way fails as a whole, so that it can begin again.
-        let results = cx.parallel(children, priority, |cx, child| match self.visit(cx, child) {
-            (_, Some(error)) if error.kind() == ErrorKind::Abandoned => Err(error),
-            result => Ok(result),
-        });
+        let failed = |result: &Result<Found>| !matches!(result, Ok((_, None)));
+        let results =
+            cx.parallel(children, priority, failed, |cx, child| match self.visit(cx, child) {
+                (_, Some(error)) if error.kind() == ErrorKind::Abandoned => Err(error),
+                result => Ok(result),
+            });
         for result in results {
             match result {
                 Ok((mut more, error)) => {

@@ -1,0 +1,151 @@
+//! Evaluation on several workers: the same values, messages and errors as on one.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+use raddle_nix::print::report::{ReportOptions, report};
+use raddle_nix::{Evaluator, Settings};
+
+/// The value or the report of the error, and the messages.
+type Outcome = (Result<String, String>, Vec<String>);
+
+fn evaluate(workers: usize, text: &str) -> Outcome {
+    evaluate_with(Settings { workers, show_trace: true, ..Settings::default() }, text)
+}
+
+fn evaluate_with(settings: Settings, text: &str) -> Outcome {
+    let options = ReportOptions { show_trace: settings.show_trace, ..ReportOptions::default() };
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&messages);
+    let evaluator = Evaluator::new(settings, move |message| {
+        sink.lock().unwrap().push(message.to_owned());
+    })
+    .unwrap();
+    let result = evaluator.run(|cx| {
+        cx.eval_string(text.as_bytes(), b"/")
+            .and_then(|value| cx.print_plain(value, true))
+            .map_err(|error| report(error, &options))
+    });
+    drop(evaluator);
+    let messages = messages.lock().unwrap().clone();
+    (result, messages)
+}
+
+/// Evaluates `text` with every number of workers, several times, and returns what came out.
+fn check(text: &str) -> Outcome {
+    let expected = evaluate(1, text);
+    for workers in [2, 3, 4, 8, 16] {
+        for round in 0..4 {
+            let outcome = evaluate(workers, text);
+            assert_eq!(outcome, expected, "{workers} workers, round {round}: {text}");
+        }
+    }
+    expected
+}
+
+/// Definitions for the cases: `busy n` takes a while, `many f` makes a set of 60 attributes.
+const PRELUDE: &str = r#"
+    let
+      busy = n: builtins.foldl' (a: b: a + b) 0 (builtins.genList (i: i) n);
+      many = f: builtins.listToAttrs
+        (builtins.genList (i: { name = "a${toString (100 + i)}"; value = f i; }) 60);
+    in
+"#;
+
+fn with_prelude(text: &str) -> String {
+    format!("{PRELUDE}{text}")
+}
+
+#[test]
+fn values_do_not_depend_on_workers() {
+    for text in [
+        "many (i: busy (i * 10))",
+        "let shared = busy 20000; in many (i: shared + i)",
+        "let chain = builtins.genList (i: if i == 0 then busy 100 else builtins.elemAt chain (i - 1) + 1) 60; in many (builtins.elemAt chain)",
+        "let x = many (i: { inherit i; all = builtins.attrNames x; }); in x",
+        "builtins.genList (i: [ i (busy i) { a.b.c = busy (i * 7); } ]) 50",
+        "many (i: (builtins.tryEval (if busy i > 500 then throw \"no\" else i)).success)",
+        "let s = { n = 1; }; in [ s s { x = s; } ]",
+    ] {
+        let (result, _) = check(&with_prelude(text));
+        assert!(result.is_ok(), "{text}: {result:?}");
+    }
+}
+
+#[test]
+fn the_first_error_in_order_is_reported() {
+    let text = with_prelude(
+        "many (i: if i == 7 || i == 3 || i == 50 then throw \"at ${toString (busy 3000 + i)}\" else busy 500)",
+    );
+    let (result, _) = check(&text);
+    let error = result.unwrap_err();
+    assert!(error.contains("at 4498503"), "{error}");
+    assert!(error.contains("while evaluating the attribute 'a103'"), "{error}");
+}
+
+#[test]
+fn an_endless_sibling_does_not_hide_an_error() {
+    let text = with_prelude(
+        "let forever = builtins.genericClosure { startSet = [ { key = 0; } ]; operator = x: [ { key = x.key + 1; } ]; };
+         in many (i: if i == 5 then throw \"five\" else if i > 5 then forever else i)",
+    );
+    for workers in [2, 4] {
+        let error = evaluate(workers, &text).0.unwrap_err();
+        assert!(error.contains("five"), "{error}");
+    }
+}
+
+#[test]
+fn a_cycle_over_tasks_is_infinite_recursion() {
+    for text in [
+        "let x = { a = busy 2000 + x.b; b = busy 2000 + x.a; }; in x",
+        "let x = { a = busy 900 + x.b; b = busy 900 + x.c; c = busy 900 + x.a; }; in x",
+        // A ring through all sixty attributes.
+        "let x = many (i: busy 300 + x.\"a${toString (100 + (if i == 59 then 0 else i + 1))}\"); in x",
+        "let x = { a = busy 900; b = busy 900 + x.c; c = busy 900 + x.b; d = throw \"later\"; }; in x",
+        "let x = { a = [ (busy 900) x.b.y ]; b = { y = busy 900 + x.c; }; c = busy 900 + builtins.elemAt x.a 1; }; in x",
+    ] {
+        let (result, _) = check(&with_prelude(text));
+        let error = result.unwrap_err();
+        assert!(error.contains("infinite recursion encountered"), "{error}");
+    }
+}
+
+#[test]
+fn too_deep_recursion_is_an_error_on_every_worker() {
+    let text = with_prelude("let f = x: 1 + f (x + 1); in { a = f 0; b = f 1; }");
+    let expected = evaluate_with(Settings::default(), &text);
+    assert!(expected.0.as_ref().unwrap_err().contains("max-call-depth exceeded"));
+    for workers in [2, 4] {
+        let settings = Settings { workers, ..Settings::default() };
+        assert_eq!(evaluate_with(settings, &text), expected, "{workers} workers");
+    }
+}
+
+#[test]
+fn messages_come_in_program_order_and_once() {
+    let text = with_prelude(
+        "let shared = builtins.trace \"shared\" (busy 3000);
+         in many (i: builtins.trace \"item ${toString i}\" (shared + busy (1000 - i * 10)))",
+    );
+    let (result, messages) = check(&text);
+    assert!(result.is_ok());
+    let mut expected = vec!["trace: item 0".to_owned(), "trace: shared".to_owned()];
+    for i in 1..60 {
+        let mut line = String::new();
+        write!(line, "trace: item {i}").unwrap();
+        expected.push(line);
+    }
+    assert_eq!(messages, expected);
+}
+
+#[test]
+fn messages_after_an_error_are_not_printed() {
+    let text = with_prelude(
+        "many (i: if i == 4 then builtins.trace \"fails\" (throw \"four\") else builtins.trace \"item ${toString i}\" i)",
+    );
+    let (result, messages) = check(&text);
+    assert!(result.unwrap_err().contains("four"));
+    assert_eq!(messages.last().map(String::as_str), Some("trace: fails"));
+    assert_eq!(messages.len(), 5);
+}
