@@ -29,7 +29,7 @@ pub(crate) struct Instantiate {
     #[arg(value_name = "FILE")]
     files: Vec<OsString>,
     /// Print the value
-    #[arg(long)]
+    #[arg(long, alias = "eval-only")]
     eval: bool,
     /// The arguments are expressions, not files
     #[arg(short = 'E', long)]

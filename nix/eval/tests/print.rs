@@ -269,3 +269,14 @@ fn context_is_never_cut() {
     }
     assert!(text.contains("(stack trace truncated"), "{text}");
 }
+
+#[test]
+fn escapes_in_messages_are_kept_only_with_colours() {
+    let text = r#"throw "a ${builtins.fromJSON "\"\\u001b[1mbold\\u001b[0m\""} word""#;
+    let evaluator = Evaluator::new(Settings::default(), |_| {}).unwrap();
+    let error = evaluator.run(|cx| cx.eval_string(text.as_bytes(), b"/")).unwrap_err();
+    let plain = report(error, &ReportOptions::default());
+    assert!(plain.contains("a bold word") && !plain.contains('\u{1b}'), "{plain}");
+    let coloured = report(error, &ReportOptions { colour: true, ..ReportOptions::default() });
+    assert!(coloured.contains("a \u{1b}[1mbold\u{1b}[0m word"), "{coloured}");
+}

@@ -66,7 +66,9 @@ pub fn report(error: Error, options: &ReportOptions) -> String {
     report.text.push('\n');
     report.position("", cause.pos);
     report.text.push_str(&cause.hint);
-    indented(&prefix, options.label.len() + 2, report.text.trim_end())
+    let text = indented(&prefix, options.label.len() + 2, report.text.trim_end());
+    // Programs colour their own messages; without colours these are taken out as well.
+    if options.colour { text } else { anstream::adapter::strip_str(&text).to_string() }
 }
 
 struct Report<'a> {
