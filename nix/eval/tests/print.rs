@@ -280,3 +280,13 @@ fn escapes_in_messages_are_kept_only_with_colours() {
     let coloured = report(error, &ReportOptions { colour: true, ..ReportOptions::default() });
     assert!(coloured.contains("a \u{1b}[1mbold\u{1b}[0m word"), "{coloured}");
 }
+
+#[test]
+fn unwinding_from_a_full_stack_is_linear() {
+    // With a walk over all frames for each one added, this would take hours.
+    let text =
+        "(builtins.foldl' (a: b: { v = a.v + b; }) { v = 0; } (builtins.genList (x: x) 2000000)).v";
+    let evaluator = Evaluator::new(Settings::default(), |_| {}).unwrap();
+    let error = evaluator.run(|cx| cx.eval_string(text.as_bytes(), b"/")).unwrap_err();
+    assert!(error.to_string().contains("stack overflow"), "{error}");
+}

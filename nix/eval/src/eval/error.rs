@@ -49,7 +49,8 @@ pub struct Error(&'static Node);
 #[derive(Debug)]
 enum Node {
     Cause(Cause),
-    Frame(Frame, Error),
+    /// A frame, what it is around, and the cause at the end: asking for it must not cost a walk.
+    Frame(Frame, Error, &'static Cause),
 }
 
 /// What went wrong.
@@ -121,7 +122,7 @@ impl Error {
         if self.kind() == ErrorKind::Abandoned || frame.text.is_empty() {
             return self;
         }
-        Error(Box::leak(Box::new(Node::Frame(frame, self))))
+        Error(Box::leak(Box::new(Node::Frame(frame, self, self.cause()))))
     }
 
     /// Gives an infinite recursion a position as long as it has no frames: where the thunk that
@@ -139,12 +140,9 @@ impl Error {
 
     /// Returns the cause.
     pub fn cause(self) -> &'static Cause {
-        let mut error = self;
-        loop {
-            match error.0 {
-                Node::Cause(cause) => return cause,
-                Node::Frame(_, inner) => error = *inner,
-            }
+        match self.0 {
+            Node::Cause(cause) => cause,
+            Node::Frame(_, _, cause) => cause,
         }
     }
 
@@ -158,7 +156,7 @@ impl Error {
         let mut error = self;
         std::iter::from_fn(move || match error.0 {
             Node::Cause(_) => None,
-            Node::Frame(frame, inner) => {
+            Node::Frame(frame, inner, _) => {
                 error = *inner;
                 Some(frame)
             }
