@@ -6,6 +6,9 @@
 //! of it, and every task that uses the thunk notes it. When the results of tasks are joined in
 //! program order, so are their logs, and each thunk's part is printed where it is met first.
 //!
+//! Not so yet: a thunk that was given up is evaluated again and its messages may come again, or not,
+//! depending on which task met it; and a walk that swallows errors keeps their messages.
+//!
 //! Not here: how a message is printed ([`Effects::new`] is told).
 
 use std::cell::{Cell, RefCell};

@@ -6,7 +6,8 @@
 //! Errors whose place depends on where evaluation began (infinite recursion, too deep) are not
 //! kept: the thunk becomes what it was, and whoever needs it next meets the error from its own
 //! side. The same happens when the runtime asks a task to give way to an earlier one in a cycle of
-//! tasks: so errors are the same for every number of workers.
+//! tasks: so a cycle is the same error for every number of workers. Depth is not: a thunk that would be
+//! too deep here may have been evaluated by a task that was less deep.
 
 use raddle::Wait;
 use raddle_nix_syntax::Pos;

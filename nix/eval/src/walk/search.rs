@@ -60,8 +60,8 @@ struct Node {
 }
 
 impl Cx<'_> {
-    /// Searches below `roots`. Children are visited in the order of their names; the result does
-    /// not depend on the number of workers.
+    /// Searches below `roots`. Children are visited in the order of their names, and what was
+    /// found comes in that order for any number of workers.
     pub fn search(&self, roots: &[Root], filter: &Filter, progress: &Progress) -> Found {
         let walk = Walk { filter, progress };
         let mut found = Vec::new();
