@@ -408,3 +408,30 @@ fn chains_that_collide_at_every_step() {
         assert!(cells.iter().all(|cell| cell.owner().is_none()));
     }
 }
+
+/// On one worker, a task that may not wait must still not keep those from running that it gave way
+/// to: they could never get on.
+#[test]
+fn stepping_aside_in_a_circle_lets_others_run() {
+    let runtime = runtime(1);
+    let (mut ran, mut tries) = (false, 0);
+    runtime.run(|task| {
+        let owner = task.id();
+        let other = AtomicBool::new(false);
+        let tries = &mut tries;
+        task.scope(|scope| {
+            let other = &other;
+            scope.spawn(task, Priority::Normal, move |_| other.store(true, Ordering::SeqCst));
+            // The youngest task runs first; `owner` waits for it at the end of the scope.
+            scope.spawn(task, Priority::Normal, move |task| {
+                while !other.load(Ordering::SeqCst) && *tries < 1000 {
+                    *tries += 1;
+                    task.step_aside(owner);
+                }
+            });
+        });
+        ran = other.load(Ordering::SeqCst);
+    });
+    assert!(ran);
+    assert_eq!(tries, 1);
+}

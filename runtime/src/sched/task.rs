@@ -122,11 +122,14 @@ impl<'fiber> Task<'fiber> {
     /// from a wait, or has ended.
     ///
     /// For a task that was told to abandon its evaluation and has done so, before it starts over.
-    /// Returns at once if waiting would close a circle. The caller holds no cell.
+    /// If waiting would close a circle, or `owner` has ended, only the worker's other tasks go
+    /// first: those that this one gave way to may be among them. The caller holds no cell.
     pub fn step_aside(&self, owner: TaskId) {
         let shared = &*self.worker.shared;
         if shared.graph.step_aside(shared, self.worker, self.number, owner) {
             let _woken = self.suspend();
+        } else {
+            self.yield_now();
         }
     }
 

@@ -122,11 +122,10 @@ pub(crate) fn evaluate_to_the_end(
 ) -> Result<(), Stop> {
     loop {
         match evaluate(task, cells, cell, parallel) {
-            Err(Stop::Abandon) => {
-                if let Some(owner) = cells[cell].owner() {
-                    task.step_aside(owner);
-                }
-            }
+            Err(Stop::Abandon) => match cells[cell].owner() {
+                Some(owner) => task.step_aside(owner),
+                None => task.yield_now(),
+            },
             result => return result,
         }
     }

@@ -106,8 +106,9 @@ impl Cx<'_> {
                         if abandoned && !needed.is_gone() {
                             // An earlier task needs what this one was evaluating: let it go
                             // first, then begin again.
-                            if let Some(owner) = cx.gave_way_to.get() {
-                                task.step_aside(owner);
+                            match cx.gave_way_to.get() {
+                                Some(owner) => task.step_aside(owner),
+                                None => task.yield_now(),
                             }
                             continue;
                         }
