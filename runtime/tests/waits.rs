@@ -261,21 +261,20 @@ fn waiters_outlive_an_owner_that_forgets_its_cell() {
     for workers in WORKERS {
         let runtime = runtime(workers);
         let cell = Cell::new(Vec::new());
-        let (waiting, endings) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+        let endings = Mutex::new(Vec::new());
+        let waits = || runtime.counters().waits.suspended > 0;
         runtime.run(|task| {
             task.scope(|scope| {
                 scope.spawn(task, Priority::Normal, |task| {
                     assert!(cell.claim(task));
-                    pause_until(task, || waiting.load(Ordering::SeqCst));
+                    // Not before the other is entered: else it finds its owner gone at once.
+                    pause_until(task, waits);
                 });
                 scope.spawn(task, Priority::Normal, |task| {
                     pause_until(task, || cell.owner().is_some());
                     let owner = cell.owner().unwrap();
                     for _ in 0..2 {
-                        let ending = task.wait_cell(cell.key(), owner, || {
-                            waiting.store(true, Ordering::SeqCst);
-                            cell.mark_waited()
-                        });
+                        let ending = task.wait_cell(cell.key(), owner, || cell.mark_waited());
                         endings.lock().unwrap().push(ending);
                     }
                     task.step_aside(owner);
