@@ -15,14 +15,15 @@
 //!
 //! 1. If a member only stepped aside, it is let go; it holds nothing.
 //! 2. Of the members that wait for a cell while the one before them waits for a cell of *theirs*,
-//!    the latest in sequential order must abandon its evaluation. The member before it then
-//!    evaluates the cell on its own stack.
+//!    all but the earliest in sequential order must abandon their evaluation; a single one must as
+//!    well. The earliest then evaluates their cells on its own stack.
 //! 3. If there is no such member, every cell is held by an owner of a scope, and evaluating them
 //!    anew is impossible: the latest member that waits for a cell has met the recursion.
 //!
-//! So a circle of tasks that hold cells unwinds from its latest member until the earliest meets
-//! the recursion on its own stack, as it would have alone. The order is that of spawning,
-//! whatever the timing was.
+//! So a circle of tasks that hold cells unwinds until the earliest meets the recursion on its own
+//! stack, as it would have alone. The order is that of spawning, whatever the timing was. (Giving up
+//! one member after the other would come to the same, but each would evaluate what the next one
+//! gave up before it has to give way itself.)
 //!
 //! Invariant: a task in `waits` is suspended, or about to be and past all decisions; whoever
 //! removes it wakes it, once.
@@ -207,19 +208,21 @@ impl WaitGraph {
         target: Target,
     ) -> Option<Wait> {
         while let Some(circle) = state.find_circle(shared, task, target) {
-            let (victim, verdict) = state.judge(shared, &circle);
+            let (victims, verdict) = state.judge(shared, &circle);
             state.counters.circles += 1;
             match verdict {
-                Wait::Abandon => state.counters.abandoned += 1,
-                Wait::Recursion => state.counters.recursions += 1,
+                Wait::Abandon => state.counters.abandoned += victims.len() as u64,
+                Wait::Recursion => state.counters.recursions += victims.len() as u64,
                 _ => {}
             }
-            if victim == task {
+            for &victim in victims.iter().filter(|&&victim| victim != task) {
+                self.release(state, shared, Some(worker), victim, verdict);
+            }
+            if victims.contains(&task) {
                 state.remove(task);
                 self.waiting.fetch_sub(1, Ordering::SeqCst);
                 return Some(verdict);
             }
-            self.release(state, shared, Some(worker), victim, verdict);
         }
         None
     }
@@ -322,8 +325,8 @@ impl State {
         None
     }
 
-    /// Returns which member of a circle gives way, and what it is told.
-    fn judge(&self, shared: &Shared, circle: &[u32]) -> (u32, Wait) {
+    /// Returns which members of a circle give way, and what they are told.
+    fn judge(&self, shared: &Shared, circle: &[u32]) -> (Vec<u32>, Wait) {
         let is_aside = |task: &u32| self.waits.get(task).is_some_and(|edge| edge.cell.is_none());
         let waits_for_cell =
             |task: &u32| self.waits.get(task).is_some_and(|edge| edge.cell.is_some());
@@ -331,20 +334,24 @@ impl State {
             let before = if place == 0 { circle.len() - 1 } else { place - 1 };
             waits_for_cell(&circle[place]) && waits_for_cell(&circle[before])
         };
-        let latest = |members: &mut dyn Iterator<Item = u32>| {
-            members.max_by_key(|&member| sequential_place(&shared.tasks, member))
-        };
-        if let Some(task) = latest(&mut circle.iter().copied().filter(is_aside)) {
-            return (task, Wait::Woken);
+        let place_of = |&member: &u32| sequential_place(&shared.tasks, member);
+        let aside = circle.iter().copied().filter(is_aside);
+        if let Some(task) = aside.max_by_key(place_of) {
+            return (vec![task], Wait::Woken);
         }
         let places = 0..circle.len();
-        let mut holders = places.filter(|&place| holds_awaited_cell(place)).map(|p| circle[p]);
-        if let Some(task) = latest(&mut holders) {
-            return (task, Wait::Abandon);
+        let mut holders: Vec<u32> =
+            places.filter(|&place| holds_awaited_cell(place)).map(|p| circle[p]).collect();
+        if holders.len() > 1 {
+            let earliest = holders.iter().copied().min_by_key(place_of);
+            holders.retain(|&holder| Some(holder) != earliest);
         }
-        let task = latest(&mut circle.iter().copied().filter(waits_for_cell))
-            .expect("scopes alone form no circle: a scope's owner is no task of the scope");
-        (task, Wait::Recursion)
+        if !holders.is_empty() {
+            return (holders, Wait::Abandon);
+        }
+        let latest = circle.iter().copied().filter(waits_for_cell).max_by_key(place_of);
+        let task = latest.expect("a scope's owner is no task of the scope: scopes form no circle");
+        (vec![task], Wait::Recursion)
     }
 }
 
