@@ -134,8 +134,11 @@ impl Eval {
         if self.json {
             let pretty = self.pretty || std::io::stdout().is_terminal();
             let options = JsonOptions { pretty, ..JsonOptions::EVAL };
-            cx.evaluate_ahead(value, Ahead::OutputPaths);
-            out = to_json(cx, value, Pos::NONE, options)?.0;
+            out = cx
+                .evaluate_ahead(value, Ahead::OutputPaths, |cx| {
+                    to_json(cx, value, Pos::NONE, options)
+                })?
+                .0;
         } else {
             let indent = if self.pretty { 2 } else { 0 };
             cx.print_to(&mut out, value, &PrintOptions { indent, ..PrintOptions::EVAL })?;

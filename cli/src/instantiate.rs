@@ -157,10 +157,12 @@ impl Instantiate {
         }
         if self.json {
             let options = JsonOptions { copy_paths: true, strict: self.strict, pretty: false };
-            if options.strict {
-                cx.evaluate_ahead(value, Ahead::OutputPaths);
-            }
-            out.extend(to_json(cx, value, Pos::NONE, options)?.0);
+            let print = |cx: &Cx<'_>| to_json(cx, value, Pos::NONE, options);
+            out.extend(if options.strict {
+                cx.evaluate_ahead(value, Ahead::OutputPaths, print)?.0
+            } else {
+                print(cx)?.0
+            });
         } else if self.xml {
             let options = XmlOptions { strict: self.strict, locations: !self.no_location };
             out.extend(to_xml(cx, value, Pos::NONE, options)?.0);

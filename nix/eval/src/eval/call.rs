@@ -215,7 +215,11 @@ impl Cx<'_> {
 
     #[cold]
     fn overflow_in(&self, error: Error, pos: Pos) -> Error {
-        Error::new(error.kind(), pos, error.cause().message.clone())
+        match error.kind() {
+            ErrorKind::StackOverflow => Error::new(error.kind(), pos, error.to_string()),
+            // Abandoned in one way or another.
+            _ => error,
+        }
     }
 
     #[cold]

@@ -6,8 +6,9 @@
 //! of it, and every task that uses the thunk notes it. When the results of tasks are joined in
 //! program order, so are their logs, and each thunk's part is printed where it is met first.
 //!
-//! Not so yet: a thunk that was given up is evaluated again and its messages may come again, or not,
-//! depending on which task met it; and a walk that swallows errors keeps their messages.
+//! A thunk may be evaluated more than once, because it was given up for an earlier task or
+//! failed with an error that is not kept. Each time it does the same, as far as it gets, so the
+//! longest log is kept, and what was printed of it is not printed again.
 //!
 //! Not here: how a message is printed ([`Effects::new`] is told).
 
@@ -20,7 +21,7 @@ use super::Cx;
 use crate::value::thunk::Thunk;
 
 /// A message, or a thunk whose evaluation had some.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// A line for the user.
     Message(String),
@@ -34,34 +35,49 @@ type Printer = Box<dyn Fn(&str) + Send + Sync>;
 /// The effects of all thunks so far, and which have been printed.
 pub struct Effects {
     printer: Printer,
-    state: Mutex<State>,
+    of_thunk: Mutex<HashMap<usize, Record>>,
 }
 
+/// The effects of a thunk: those that have been printed are only counted.
 #[derive(Default)]
-struct State {
-    of_thunk: HashMap<usize, Vec<Effect>>,
-    printed: HashSet<usize>,
+struct Record {
+    printed: usize,
+    pending: Vec<Effect>,
+}
+
+impl Record {
+    /// Takes over the log of another evaluation if it got further.
+    fn extend_to(&mut self, mut log: Vec<Effect>) {
+        if log.len() > self.printed + self.pending.len() {
+            self.pending = log.split_off(self.printed);
+        }
+    }
+
+    fn take(&mut self) -> Vec<Effect> {
+        self.printed += self.pending.len();
+        std::mem::take(&mut self.pending)
+    }
 }
 
 impl Effects {
     /// Creates the record; `printer` is called with each message, in program order.
     pub fn new(printer: impl Fn(&str) + Send + Sync + 'static) -> Effects {
-        Effects { printer: Box::new(printer), state: Mutex::default() }
+        Effects { printer: Box::new(printer), of_thunk: Mutex::default() }
     }
 
-    /// Prints a log.
-    fn print(&self, log: Vec<Effect>) {
-        let mut pending: Vec<Effect> = log.into_iter().rev().collect();
+    /// Prints an effect, and what it leads to.
+    fn print(&self, effect: Effect, direct: &Direct) {
+        let mut pending = vec![effect];
         while let Some(effect) = pending.pop() {
             match effect {
-                Effect::Message(text) => (self.printer)(&text),
-                Effect::Of(thunk) => {
-                    let mut state = self.state.lock();
-                    if state.printed.insert(thunk)
-                        && let Some(effects) = state.of_thunk.remove(&thunk)
-                    {
-                        pending.extend(effects.into_iter().rev());
+                Effect::Message(text) => {
+                    if direct.is_new() {
+                        (self.printer)(&text);
                     }
+                }
+                Effect::Of(thunk) => {
+                    let effects = self.of_thunk.lock().get_mut(&thunk).map(Record::take);
+                    pending.extend(effects.unwrap_or_default().into_iter().rev());
                 }
             }
         }
@@ -77,15 +93,43 @@ impl std::fmt::Debug for Effects {
 /// The effects of one task.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// `None` for a direct task.
-    entries: Option<RefCell<Vec<Effect>>>,
-    /// The number of entries ever added.
+    kept: Kept,
+    /// The number of entries; 0 for a direct task.
     len: Cell<usize>,
+}
+
+#[derive(Debug)]
+enum Kept {
+    Direct(Direct),
+    Entries(RefCell<Vec<Effect>>),
+}
+
+/// How far a direct task has come, counted in messages.
+#[derive(Debug, Default)]
+struct Direct {
+    met: Cell<usize>,
+    /// The most that were ever met: a task that begins again meets the same.
+    printed: Cell<usize>,
+}
+
+impl Direct {
+    /// Counts a message; returns whether it has not been printed yet.
+    fn is_new(&self) -> bool {
+        self.met.set(self.met.get() + 1);
+        let is_new = self.met.get() > self.printed.get();
+        self.printed.set(self.printed.get().max(self.met.get()));
+        is_new
+    }
 }
 
 impl Log {
     pub(super) fn new(direct: bool) -> Log {
-        Log { entries: (!direct).then(RefCell::default), len: Cell::new(0) }
+        let kept = if direct {
+            Kept::Direct(Direct::default())
+        } else {
+            Kept::Entries(RefCell::default())
+        };
+        Log { kept, len: Cell::new(0) }
     }
 
     /// Returns how many effects the task has had that thunks must remember.
@@ -99,6 +143,44 @@ impl Log {
     pub(super) fn is_quiet(&self) -> bool {
         self.len.get() == 0
     }
+
+    /// Returns a place in the log to come back to.
+    pub(super) fn mark(&self) -> usize {
+        match &self.kept {
+            Kept::Direct(direct) => direct.met.get(),
+            Kept::Entries(entries) => entries.borrow().len(),
+        }
+    }
+
+    /// Goes back to a place, to do again what came after it; returns what is taken back.
+    pub(super) fn cut(&self, mark: usize) -> Vec<Effect> {
+        match &self.kept {
+            Kept::Direct(direct) => {
+                direct.met.set(mark);
+                Vec::new()
+            }
+            Kept::Entries(entries) => {
+                let taken = entries.borrow_mut().split_off(mark);
+                self.len.set(self.len.get() - taken.len());
+                taken
+            }
+        }
+    }
+
+    /// Puts back what was taken.
+    pub(super) fn restore(&self, log: Vec<Effect>) {
+        if let Kept::Entries(entries) = &self.kept {
+            self.len.set(self.len.get() + log.len());
+            entries.borrow_mut().extend(log);
+        }
+    }
+
+    /// Says that nothing will be done again.
+    pub(super) fn go_on(&self) {
+        if let Kept::Direct(direct) = &self.kept {
+            direct.met.set(direct.printed.get());
+        }
+    }
 }
 
 impl Cx<'_> {
@@ -110,29 +192,28 @@ impl Cx<'_> {
     /// Prints a message where `key`, an address that names nothing else, is met first in program
     /// order.
     pub(crate) fn emit_once(&self, key: usize, message: impl FnOnce() -> String) {
-        let mut state = self.evaluator.effects.state.lock();
-        if !state.printed.contains(&key) {
-            state.of_thunk.entry(key).or_insert_with(|| vec![Effect::Message(message())]);
-        }
-        drop(state);
+        let mut of_thunk = self.evaluator.effects.of_thunk.lock();
+        of_thunk
+            .entry(key)
+            .or_insert_with(|| Record { printed: 0, pending: vec![Effect::Message(message())] });
+        drop(of_thunk);
         self.note(Effect::Of(key));
     }
 
     fn note(&self, effect: Effect) {
-        match &self.effects.entries {
-            None => self.evaluator.effects.print(vec![effect]),
-            Some(entries) => {
+        match &self.effects.kept {
+            Kept::Direct(direct) => self.evaluator.effects.print(effect, direct),
+            Kept::Entries(entries) => {
                 entries.borrow_mut().push(effect);
                 self.effects.len.set(self.effects.len.get() + 1);
             }
         }
     }
 
-    /// Takes note that this task used a thunk that may have had effects.
+    /// Takes note that this task used a thunk that had effects.
     #[cold]
     pub(super) fn note_effects_of(&self, thunk: Thunk) {
-        let known = self.evaluator.effects.state.lock().of_thunk.contains_key(&thunk.key());
-        if known {
+        if self.evaluator.effects.of_thunk.lock().contains_key(&thunk.key()) {
             self.note(Effect::Of(thunk.key()));
         }
     }
@@ -140,19 +221,25 @@ impl Cx<'_> {
     /// Moves what this task logged since `from` to the thunk whose evaluation caused it.
     #[cold]
     pub(super) fn record_effects(&self, thunk: Thunk, from: usize) {
-        let Some(entries) = &self.effects.entries else { return };
+        let Kept::Entries(entries) = &self.effects.kept else { return };
         let mut entries = entries.borrow_mut();
-        let at = entries.len() - (self.effects.len.get() - from).min(entries.len());
-        let own: Vec<Effect> = entries.drain(at..).collect();
+        let at = entries.len() - (self.effects.len.get() - from);
+        let mut own = entries.split_off(at);
+        // A thunk used in a loop is noted each time; once is enough.
+        let mut seen = HashSet::new();
+        own.retain(|effect| match effect {
+            Effect::Of(thunk) => seen.insert(*thunk),
+            Effect::Message(_) => true,
+        });
         entries.push(Effect::Of(thunk.key()));
         self.effects.len.set(from + 1);
         drop(entries);
-        self.evaluator.effects.state.lock().of_thunk.insert(thunk.key(), own);
+        self.evaluator.effects.of_thunk.lock().entry(thunk.key()).or_default().extend_to(own);
     }
 
     /// Returns what this task logged, for whoever joins it.
     pub(crate) fn take_effects(&self) -> Vec<Effect> {
-        self.effects.entries.as_ref().map_or(Vec::new(), |entries| entries.take())
+        self.effects.cut(0)
     }
 
     /// Adds the log of a task that comes next in program order.

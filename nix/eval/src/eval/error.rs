@@ -39,6 +39,15 @@ pub enum ErrorKind {
     /// Not an error of the program: the task gives up its thunks so that an earlier task can
     /// evaluate them, and will try again.
     Abandoned,
+    /// Not an error of the program: evaluation was too deep, and begins again further down.
+    Deeper,
+}
+
+impl ErrorKind {
+    /// Returns whether no user ever sees it.
+    fn is_pseudo(self) -> bool {
+        matches!(self, ErrorKind::Abandoned | ErrorKind::Deeper)
+    }
 }
 
 /// An error with its trace.
@@ -77,6 +86,12 @@ pub struct Frame {
     pub always: bool,
 }
 
+impl Cause {
+    const fn pseudo(kind: ErrorKind) -> Cause {
+        Cause { kind, message: String::new(), pos: Pos::NONE, hint: String::new() }
+    }
+}
+
 impl Error {
     /// Returns an error without frames.
     #[cold]
@@ -94,13 +109,15 @@ impl Error {
     /// Returns the pseudo-error of a task that gives up its thunks.
     #[cold]
     pub(crate) fn abandoned() -> Error {
-        static ABANDONED: Node = Node::Cause(Cause {
-            kind: ErrorKind::Abandoned,
-            message: String::new(),
-            pos: Pos::NONE,
-            hint: String::new(),
-        });
+        static ABANDONED: Node = Node::Cause(Cause::pseudo(ErrorKind::Abandoned));
         Error(&ABANDONED)
+    }
+
+    /// Returns the pseudo-error of an evaluation that begins again further down.
+    #[cold]
+    pub(crate) fn deeper() -> Error {
+        static DEEPER: Node = Node::Cause(Cause::pseudo(ErrorKind::Deeper));
+        Error(&DEEPER)
     }
 
     /// Adds a frame.
@@ -119,7 +136,7 @@ impl Error {
 
     fn push(self, frame: Frame) -> Error {
         // A frame without a text says nothing: the caller adds its own.
-        if self.kind() == ErrorKind::Abandoned || frame.text.is_empty() {
+        if self.kind().is_pseudo() || frame.text.is_empty() {
             return self;
         }
         Error(Box::leak(Box::new(Node::Frame(frame, self, self.cause()))))
@@ -172,7 +189,10 @@ impl Error {
     pub(crate) fn is_lasting(self) -> bool {
         !matches!(
             self.kind(),
-            ErrorKind::InfiniteRecursion | ErrorKind::StackOverflow | ErrorKind::Abandoned
+            ErrorKind::InfiniteRecursion
+                | ErrorKind::StackOverflow
+                | ErrorKind::Abandoned
+                | ErrorKind::Deeper
         )
     }
 

@@ -6,8 +6,8 @@
 //! Errors whose place depends on where evaluation began (infinite recursion, too deep) are not
 //! kept: the thunk becomes what it was, and whoever needs it next meets the error from its own
 //! side. The same happens when the runtime asks a task to give way to an earlier one in a cycle of
-//! tasks: so a cycle is the same error for every number of workers. Depth is not: a thunk that would be
-//! too deep here may have been evaluated by a task that was less deep.
+//! tasks: so a cycle is the same error for every number of workers. Depth is the business of
+//! `rescue`.
 
 use raddle::Wait;
 use raddle_nix_syntax::Pos;
@@ -39,7 +39,7 @@ impl Cx<'_> {
     }
 
     #[inline(never)]
-    fn force_thunk(&self, thunk: Thunk) -> Result<Value> {
+    pub(super) fn force_thunk(&self, thunk: Thunk) -> Result<Value> {
         loop {
             match thunk.look() {
                 State::Done(value) => return Ok(value),
@@ -92,9 +92,7 @@ impl Cx<'_> {
             Err(_) => Outcome::Restored(claimed),
         };
         let result = match result {
-            Err(error) if error.kind() == ErrorKind::InfiniteRecursion => {
-                Err(self.entering(thunk, error))
-            }
+            Err(error) if !error.is_lasting() => Err(self.passing(thunk, error)),
             result => result,
         };
         if thunk.finish(outcome, claimed, self.alone) {
@@ -103,11 +101,16 @@ impl Cx<'_> {
         result
     }
 
-    /// Marks where the cycle of an infinite recursion begins: at the thunk that needed itself.
+    /// Takes note of an error that leaves a thunk, but is not kept there. An infinite recursion is
+    /// marked where its cycle begins: at the thunk that needed itself.
     #[cold]
     #[inline(never)]
-    fn entering(&self, thunk: Thunk, error: Error) -> Error {
-        if self.recursive.get() != thunk.key() {
+    fn passing(&self, thunk: Thunk, error: Error) -> Error {
+        if matches!(error.kind(), ErrorKind::StackOverflow | ErrorKind::Deeper) {
+            self.rescue.pass(thunk);
+            return error;
+        }
+        if error.kind() != ErrorKind::InfiniteRecursion || self.recursive.get() != thunk.key() {
             return error;
         }
         self.recursive.set(0);
@@ -136,12 +139,20 @@ impl Cx<'_> {
     #[inline(always)]
     pub(crate) fn stack_is_full(&self) -> bool {
         let marker = 0u8;
-        (&raw const marker).addr() < self.stack_limit
+        (&raw const marker).addr() < self.stack_limit.get()
     }
 
     /// Returns the error for a computation that is nested too deeply.
     #[cold]
     pub(crate) fn stack_overflow(&self) -> Error {
+        if self.stack_is_full() {
+            self.rescue.give_up();
+        } else {
+            self.rescue.begin_unwinding();
+            if self.rescue.is_second() {
+                return Error::deeper();
+            }
+        }
         let message = "stack overflow; max-call-depth exceeded";
         Error::new(ErrorKind::StackOverflow, Pos::NONE, message)
     }

@@ -15,6 +15,7 @@ mod expect;
 mod force;
 mod ops;
 mod parallel;
+mod rescue;
 mod select;
 mod sets;
 
@@ -53,13 +54,15 @@ pub struct Cx<'e> {
     id: u32,
     /// Whether there is only one worker.
     alone: bool,
-    stack_limit: usize,
+    stack_limit: Cell<usize>,
     depth: Cell<u32>,
     max_depth: u32,
     /// The task that this one abandoned its evaluation for.
     gave_way_to: Cell<Option<raddle::TaskId>>,
     /// The thunk that was last found to need itself.
     recursive: Cell<usize>,
+    /// Where to begin again if evaluation turns out to be nested too deeply.
+    rescue: rescue::Rescue,
     /// Whether this task is still needed; `None` for the first one.
     needed: Option<&'e parallel::Needed<'e>>,
     effects: effects::Log,
@@ -74,14 +77,24 @@ impl<'e> Cx<'e> {
             task,
             id: task.id().get(),
             alone: task.workers() == 1,
-            stack_limit: task.stack_limit(),
+            stack_limit: Cell::new(task.stack_limit()),
             depth: Cell::new(0),
             max_depth: evaluator.settings.max_call_depth,
             gave_way_to: Cell::new(None),
             recursive: Cell::new(0),
+            rescue: rescue::Rescue::default(),
             needed: None,
             effects: effects::Log::new(direct),
         }
+    }
+
+    /// Returns another view of the same task, which keeps a log of its effects.
+    pub(crate) fn logging(&self) -> Cx<'e> {
+        let mut cx = Cx::new(self.evaluator, self.task, false);
+        cx.stack_limit.set(self.stack_limit.get());
+        cx.depth.set(self.depth.get());
+        cx.needed = self.needed;
+        cx
     }
 
     /// Returns this worker's heap.

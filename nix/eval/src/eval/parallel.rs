@@ -57,10 +57,17 @@ impl Cx<'_> {
         failed: impl Fn(&Result<R>) -> bool + Sync,
         work: impl Fn(&Cx<'_>, &T) -> Result<R> + Sync,
     ) -> Vec<Result<R>> {
-        if self.alone || items.len() < 2 {
-            return items.iter().map(|item| work(self, item)).collect();
-        }
         let mut stopped = false;
+        if self.alone || items.len() < 2 {
+            return items
+                .iter()
+                .map_while(|item| {
+                    let result = (!stopped).then(|| work(self, item))?;
+                    stopped = failed(&result);
+                    Some(result)
+                })
+                .collect();
+        }
         self.spread(items, priority, &failed, work)
             .into_iter()
             .map(|(result, effects)| {
@@ -130,17 +137,27 @@ impl Cx<'_> {
             .collect()
     }
 
-    /// Evaluates, on all workers, what a printer is about to go through in order.
+    /// Evaluates, on all workers, what `print` is about to go through in order, and calls it.
     ///
-    /// Errors and messages are left for the printer to meet: it finds them in the thunks, in the
-    /// order in which it would have met them alone.
-    pub fn evaluate_ahead(&self, value: Value, what: Ahead) {
+    /// Errors and messages are left for `print` to meet: it finds them in the thunks, in the
+    /// order in which it would have met them alone. It is called again, and has to begin anew, if
+    /// something was nested too deeply at first.
+    pub fn evaluate_ahead<R>(
+        &self,
+        value: Value,
+        what: Ahead,
+        print: impl FnMut(&Self) -> Result<R>,
+    ) -> Result<R> {
         // Within a call, thunks may be under evaluation by this task.
-        if self.alone || self.depth.get() != 0 {
-            return;
+        if self.depth.get() != 0 {
+            let mut print = print;
+            return print(self);
         }
-        let seen = Mutex::default();
-        let _ = self.ahead(value, what, &seen);
+        if !self.alone {
+            let seen = Mutex::default();
+            let _ = self.ahead(value, what, &seen);
+        }
+        self.rescued(print)
     }
 
     fn ahead(&self, value: Value, what: Ahead, seen: &Mutex<HashSet<u64>>) -> Result<()> {

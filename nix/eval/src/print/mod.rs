@@ -19,7 +19,7 @@ pub mod report;
 mod seen;
 pub mod xml;
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use raddle_nix_syntax::Pos;
 
@@ -113,10 +113,13 @@ impl Cx<'_> {
         value: Value,
         options: &PrintOptions,
     ) -> Result<()> {
-        if options.force {
-            self.evaluate_ahead(value, Ahead::Derivations);
+        if !options.force {
+            return pretty::Printer::new(Some(self), options, sink).print(value);
         }
-        pretty::Printer::new(Some(self), options, sink).print(value)
+        let mut sink = Resumed::new(sink);
+        self.evaluate_ahead(value, Ahead::Derivations, |cx| {
+            pretty::Printer::new(Some(cx), options, sink.begin()).print(value)
+        })
     }
 
     /// Returns what is known of a value without evaluating anything.
@@ -140,8 +143,7 @@ impl Cx<'_> {
     /// Writes a value like [`print_plain`](Self::print_plain).
     pub fn print_plain_to(&self, sink: &mut dyn Write, value: Value, strict: bool) -> Result<()> {
         let value = if strict {
-            self.evaluate_ahead(value, Ahead::Everything);
-            self.force_deep(value)?
+            self.evaluate_ahead(value, Ahead::Everything, |cx| cx.force_deep(value))?
         } else {
             self.force(value)?
         };
@@ -162,6 +164,39 @@ pub(crate) fn short(value: Value) -> String {
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// A sink for a printer that may have to begin anew: it writes the same again, as far as it got,
+/// and that is left out.
+struct Resumed<'a> {
+    sink: &'a mut dyn Write,
+    written: usize,
+    to_skip: usize,
+}
+
+impl<'a> Resumed<'a> {
+    fn new(sink: &'a mut dyn Write) -> Self {
+        Resumed { sink, written: 0, to_skip: 0 }
+    }
+
+    fn begin(&mut self) -> &mut Self {
+        self.to_skip = self.written;
+        self
+    }
+}
+
+impl Write for Resumed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let skipped = self.to_skip.min(bytes.len());
+        self.to_skip -= skipped;
+        self.sink.write_all(&bytes[skipped..])?;
+        self.written += bytes.len() - skipped;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
 }
 
 /// A buffer in front of a sink.

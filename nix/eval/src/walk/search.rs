@@ -59,22 +59,42 @@ struct Node {
     start: bool,
 }
 
+/// What an attribute turned out to be.
+enum Look {
+    /// Nothing to look into; a package if it matches.
+    Leaf(Option<Match>),
+    /// A set to look into.
+    Set(Vec<Node>),
+}
+
 impl Cx<'_> {
     /// Searches below `roots`. Children are visited in the order of their names, and what was
-    /// found comes in that order for any number of workers.
+    /// found comes in that order for any number of workers. Messages come at the end.
     pub fn search(&self, roots: &[Root], filter: &Filter, progress: &Progress) -> Found {
         let walk = Walk { filter, progress };
+        let cx = self.logging();
         let mut found = Vec::new();
-        for root in roots {
+        let error = roots.iter().find_map(|root| {
             let node = Node { path: root.path.clone(), value: root.value, start: true };
-            let (mut more, error) = walk.visit(self, &node);
+            let (mut more, error) = walk.visit(&cx, &node);
             found.append(&mut more);
-            if error.is_some() {
-                return (found, error);
-            }
-        }
-        (found, None)
+            error
+        });
+        self.join_effects(cx.take_effects());
+        (found, error)
     }
+}
+
+/// The most sets within each other; a set that contains itself would have no end.
+const DEEPEST: usize = 500;
+
+#[cold]
+fn too_deep(path: &[Symbol]) -> Error {
+    let message = format!(
+        "more than {DEEPEST} attribute sets are nested within each other, beginning with '{}'",
+        text(&path[..10])
+    );
+    Error::new(ErrorKind::Other, Pos::NONE, message)
 }
 
 struct Walk<'w> {
@@ -85,23 +105,20 @@ struct Walk<'w> {
 impl Walk<'_> {
     fn visit(&self, cx: &Cx<'_>, node: &Node) -> Found {
         self.progress.see(cx.task.worker(), || text(&node.path));
-        let mut found = Vec::new();
-        let error = match self.look(cx, node, &mut found) {
-            Ok(None) => None,
-            Ok(Some(children)) => self.visit_children(cx, &children, &mut found),
-            Err(error) => Some(error),
+        let (found, error) = match cx.rescued(|cx| self.look(cx, node)) {
+            Ok(Look::Leaf(package)) => (Vec::from_iter(package), None),
+            Ok(Look::Set(_)) if node.path.len() >= DEEPEST => {
+                (Vec::new(), Some(too_deep(&node.path)))
+            }
+            Ok(Look::Set(children)) => self.visit_children(cx, &children),
+            Err(error) => (Vec::new(), Some(error)),
         };
         let lenient = node.path.first() == Some(&sym::LEGACY_PACKAGES);
         let swallowed = |error: &Error| lenient && error.kind() != ErrorKind::Abandoned;
         (found, error.filter(|error| !swallowed(error)))
     }
 
-    fn visit_children(
-        &self,
-        cx: &Cx<'_>,
-        children: &[Node],
-        found: &mut Vec<Match>,
-    ) -> Option<Error> {
+    fn visit_children(&self, cx: &Cx<'_>, children: &[Node]) -> Found {
         // A task that must give way fails as a whole, so that it can begin again.
         let failed = |result: &Result<Found>| !matches!(result, Ok((_, None)));
         let results =
@@ -109,22 +126,23 @@ impl Walk<'_> {
                 (_, Some(error)) if error.kind() == ErrorKind::Abandoned => Err(error),
                 result => Ok(result),
             });
+        let mut found = Vec::new();
         for result in results {
             match result {
                 Ok((mut more, error)) => {
                     found.append(&mut more);
                     if error.is_some() {
-                        return error;
+                        return (found, error);
                     }
                 }
-                Err(error) => return Some(error),
+                Err(error) => return (found, Some(error)),
             }
         }
-        None
+        (found, None)
     }
 
-    /// Looks at a node: records it if it is a package that matches, or returns its children.
-    fn look(&self, cx: &Cx<'_>, node: &Node, found: &mut Vec<Match>) -> Result<Option<Vec<Node>>> {
+    /// Finds out what a node is.
+    fn look(&self, cx: &Cx<'_>, node: &Node) -> Result<Look> {
         let path = &node.path;
         let value = cx
             .force(node.value)
@@ -136,8 +154,7 @@ impl Walk<'_> {
         if let Some(attrs) = attrs
             && self.is_derivation(cx, attrs)?
         {
-            found.extend(self.package(cx, path, attrs)?);
-            return Ok(None);
+            return Ok(Look::Leaf(self.package(cx, path, attrs)?));
         }
         let first = path.first().copied();
         let in_legacy = first == Some(sym::LEGACY_PACKAGES);
@@ -159,7 +176,7 @@ impl Walk<'_> {
             false
         };
         if !recurse {
-            return Ok(None);
+            return Ok(Look::Leaf(None));
         }
         let Some(attrs) = attrs else {
             let message = format!("'{}' is not an attribute set", text(path));
@@ -174,7 +191,7 @@ impl Walk<'_> {
                 Node { path, value: attr.value(), start: false }
             })
             .collect();
-        Ok(Some(children))
+        Ok(Look::Set(children))
     }
 
     fn is_derivation(&self, cx: &Cx<'_>, attrs: Attrs) -> Result<bool> {
