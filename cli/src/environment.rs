@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use raddle_nix::{SearchEntry, Settings};
 
+use crate::memory;
 use crate::output::{self, Failure};
 use crate::settings;
 use crate::statistics::Destination;
@@ -43,6 +44,7 @@ impl Environment {
             env: self.0.clone(),
             current_time: now.map_or(0, |now| now.as_secs() as i64),
             search_path: self.default_search_path(),
+            heap_limit: memory::default_limit(),
             ..Settings::default()
         };
         if let Some(dir) = self.text("NIX_STORE_DIR").filter(|dir| !dir.is_empty()) {

@@ -105,7 +105,7 @@ impl Eval {
             },
             Ok(Err(failure)) => Err(failure),
             Err(error) => Err(session.failure(error)),
-        })?;
+        })??;
         output::write(&out)
     }
 
@@ -141,7 +141,11 @@ impl Eval {
                 .0;
         } else {
             let indent = if self.pretty { 2 } else { 0 };
-            cx.print_to(&mut out, value, &PrintOptions { indent, ..PrintOptions::EVAL })?;
+            cx.print_to(
+                &mut cx.collector(&mut out),
+                value,
+                &PrintOptions { indent, ..PrintOptions::EVAL },
+            )?;
         }
         out.push(b'\n');
         Ok(Ok(out))

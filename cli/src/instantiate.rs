@@ -72,13 +72,13 @@ impl Instantiate {
         self.evaluation.color.choose();
         self.evaluation.with_session(Purity::Impure, |session| {
             if self.find_file {
-                return finish(session, session.run(|cx| collect(|out| self.find(cx, out))));
+                return finish(session, session.run(|cx| collect(|out| self.find(cx, out)))?);
             }
             let sources = self.sources()?;
             if self.parse {
                 return finish(
                     session,
-                    session.run(|cx| collect(|out| parse(cx, session, &sources, out))),
+                    session.run(|cx| collect(|out| parse(cx, session, &sources, out)))?,
                 );
             }
             let attrs = self
@@ -100,7 +100,7 @@ impl Instantiate {
                         }
                         Ok(())
                     })
-                }),
+                })?,
             )?;
             if self.eval {
                 return Ok(());
@@ -168,7 +168,7 @@ impl Instantiate {
             out.extend(to_xml(cx, value, Pos::NONE, options)?.0);
             return Ok(());
         } else {
-            cx.print_plain_to(out, value, self.strict)?;
+            cx.print_plain_to(&mut cx.collector(out), value, self.strict)?;
         }
         out.push(b'\n');
         Ok(())

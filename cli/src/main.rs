@@ -14,6 +14,7 @@ mod eval;
 mod highlight;
 mod instantiate;
 mod interrupt;
+mod memory;
 mod options;
 mod output;
 mod progress;

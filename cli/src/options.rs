@@ -10,6 +10,7 @@ use raddle_nix::{Cx, Error, Evaluator, Settings};
 use raddle_nix_syntax::{Pos, Symbol};
 
 use crate::environment::{self, Environment};
+use crate::memory;
 use crate::output::{self, Color, Failure};
 use crate::settings::{self, SettingArgs, SettingError};
 use crate::statistics::{self, Destination};
@@ -164,6 +165,9 @@ impl Evaluation {
             if self.stats { Some(Destination::StandardError) } else { environment.statistics() };
         settings.stats = stats.is_some();
         let started = std::time::Instant::now();
+        if let Some(limit) = settings.heap_limit {
+            memory::watch(limit);
+        }
         let evaluator = Evaluator::new(settings, output::message)
             .map_err(|error| Failure::message(format_args!("cannot start the workers: {error}")))?;
         let base = environment::current_dir()?;
@@ -194,9 +198,15 @@ impl Session {
         !self.args.is_empty()
     }
 
-    /// Runs `work` as the first task of the evaluator.
-    pub(crate) fn run<R: Send>(&self, work: impl FnOnce(&Cx<'_>) -> R + Send) -> R {
-        self.evaluator.run(work)
+    /// Runs `work` as the first task of the evaluator; running out of memory is a failure.
+    pub(crate) fn run<R: Send>(
+        &self,
+        work: impl FnOnce(&Cx<'_>) -> R + Send,
+    ) -> Result<R, Failure> {
+        self.evaluator.try_run(work).map_err(|error| match error.limit {
+            Some(_) => Failure::message(format_args!("{error} (see --max-heap)")),
+            None => Failure::message(error),
+        })
     }
 
     /// Returns the arguments for functions on the way.

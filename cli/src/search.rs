@@ -99,7 +99,7 @@ impl Search {
                 Ok(Err(failure)) => (Vec::new(), Some(failure)),
                 Err(error) => (Vec::new(), Some(session.failure(error))),
             })
-        });
+        })?;
         if self.json {
             return match error {
                 None => output::write(&json(matches)?),

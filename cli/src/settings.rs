@@ -9,6 +9,8 @@ use raddle_nix::Settings;
 use raddle_nix_store::path::StoreDir;
 use raddle_nix_syntax::Lint;
 
+use crate::memory;
+
 /// A setting.
 struct Setting {
     name: &'static str,
@@ -49,6 +51,11 @@ const SETTINGS: &[Setting] = &[
     flag("pure-eval", |s, on| s.pure = on, "Hide everything that could change the result"),
     flag("restrict-eval", |s, on| s.restricted = on, "Read nothing outside the search path"),
     text("max-call-depth", max_call_depth, "Number of nested calls that is too many"),
+    text(
+        "max-heap",
+        max_heap,
+        "Memory that values may take, such as 512M or 20G; 0 for no limit [default: three quarters of what there is]",
+    ),
     text("system", system, "What `builtins.currentSystem` is"),
     text("eval-system", system, "Same as --system"),
     text(
@@ -214,6 +221,17 @@ pub(crate) enum SettingError {
 
 fn max_call_depth(settings: &mut Settings, value: &str) -> Result<(), String> {
     settings.max_call_depth = value.parse().map_err(|_| "a number".to_owned())?;
+    Ok(())
+}
+
+fn max_heap(settings: &mut Settings, value: &str) -> Result<(), String> {
+    settings.heap_limit = match memory::parse_size(value) {
+        Some(0) => None,
+        Some(limit) if limit >= memory::SMALLEST => Some(limit),
+        _ => {
+            return Err("a size of at least 16M, such as 512M or 20G, or 0 for no limit".to_owned());
+        }
+    };
     Ok(())
 }
 
@@ -434,6 +452,14 @@ mod tests {
             ("show-trace", "perhaps", Err(SettingError::Invalid("'true' or 'false'".to_owned()))),
             ("max-call-depth", "7", Ok(())),
             ("max-call-depth", "-7", Err(SettingError::Invalid("a number".to_owned()))),
+            ("max-heap", "512M", Ok(())),
+            (
+                "max-heap",
+                "1M",
+                Err(SettingError::Invalid(
+                    "a size of at least 16M, such as 512M or 20G, or 0 for no limit".to_owned(),
+                )),
+            ),
             ("sandbox", "relaxed", Ok(())),
             ("extra-platforms", "i686-linux", Ok(())),
             ("extra-substituters", "x", Ok(())),
@@ -443,6 +469,9 @@ mod tests {
         }
         assert!(settings.show_trace);
         assert_eq!(settings.max_call_depth, 7);
+        assert_eq!(settings.heap_limit, Some(512 << 20));
+        assert_eq!(apply(&mut settings, "max-heap", "0"), Ok(()));
+        assert_eq!(settings.heap_limit, None);
     }
 
     #[test]

@@ -122,6 +122,30 @@ fn names_that_are_not_text() {
 }
 
 #[test]
+fn programs_that_need_too_much_memory() {
+    let quadratic = "builtins.foldl' (x: _: x ++ [ 1 ]) [ ] (builtins.genList (i: i) 1000000)";
+    let many = format!(
+        "builtins.listToAttrs (builtins.genList (i: {{ name = \"a${{toString i}}\"; value = builtins.length ({quadratic}); }}) 20)"
+    );
+    let folder = Folder::new(
+        "bad-memory",
+        &[("one.nix", quadratic.as_bytes()), ("many.nix", many.as_bytes())],
+    );
+    let expected =
+        "out of memory: the evaluation needs more than the heap limit of 64.0 MiB (see --max-heap)";
+    for workers in [1, 2, 8] {
+        let options = format!("--max-heap 64M --workers {workers}");
+        folder.fail(&[
+            (&format!("eval {options} -f one.nix"), expected),
+            (&format!("eval {options} --json -f many.nix"), expected),
+            (&format!("instantiate --eval --strict {options} many.nix"), expected),
+            (&format!("search {options} -f many.nix x"), expected),
+        ]);
+    }
+    folder.check("eval --max-heap 1 --expr 1", 2, "", "'max-heap'");
+}
+
+#[test]
 fn programs_that_do_not_end_well() {
     Folder::new("bad-programs", &[]).fail(&[
         ("eval --expr 'let x = x; in x'", "infinite recursion encountered"),

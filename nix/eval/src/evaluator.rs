@@ -1,6 +1,8 @@
 //! The state that all tasks of an evaluation share.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bumpalo::Bump;
@@ -14,8 +16,9 @@ use crate::eval::{Cx, Effects};
 use crate::files::Files;
 use crate::settings::Settings;
 use crate::stats::{Counters, Stats};
+use crate::value::budget::Budget;
 use crate::value::heap::Heap;
-use crate::value::{Str, Value};
+use crate::value::{OutOfMemory, Str, Value};
 
 /// A Nix evaluator: settings, workers, and everything evaluated so far.
 ///
@@ -40,6 +43,7 @@ pub struct Evaluator {
     pub(crate) globals: Globals,
     /// The value of `builtins`.
     pub(crate) builtins: Value,
+    budget: Arc<Budget>,
     workers: PerWorker,
     symbols: SymbolStrings,
 }
@@ -55,18 +59,16 @@ pub(crate) struct Worker {
     ticks: Cell<u32>,
 }
 
-impl Default for Worker {
-    fn default() -> Worker {
+impl Worker {
+    fn new(budget: Arc<Budget>) -> Worker {
         Worker {
-            heap: Heap::default(),
+            heap: Heap::new(budget),
             code: Box::leak(Box::default()),
             stats: Counters::default(),
             ticks: Cell::default(),
         }
     }
-}
 
-impl Worker {
     /// Returns true once in sixteen calls.
     pub(crate) fn one_in_sixteen(&self) -> bool {
         self.ticks.set(self.ticks.get().wrapping_add(1));
@@ -77,7 +79,9 @@ impl Worker {
 mod per_worker {
     #![expect(unsafe_code, reason = "shares workers' own state under the runtime's promise")]
 
-    use super::Worker;
+    use std::sync::Arc;
+
+    use super::{Budget, Worker};
     use raddle::Task;
 
     /// The workers' own state.
@@ -92,9 +96,9 @@ mod per_worker {
     unsafe impl Send for PerWorker {}
 
     impl PerWorker {
-        pub(super) fn new(workers: usize) -> PerWorker {
+        pub(super) fn new(workers: usize, budget: &Arc<Budget>) -> PerWorker {
             // The last one belongs to whoever builds the evaluator.
-            PerWorker((0..=workers).map(|_| Worker::default()).collect())
+            PerWorker((0..=workers).map(|_| Worker::new(Arc::clone(budget))).collect())
         }
 
         pub(super) fn of(&self, task: &Task<'_>) -> &Worker {
@@ -135,7 +139,8 @@ impl Evaluator {
         print: impl Fn(&str) + Send + Sync + 'static,
     ) -> std::io::Result<Evaluator> {
         let runtime = Runtime::builder().workers(settings.workers).build()?;
-        let workers = PerWorker::new(settings.workers);
+        let budget = Arc::new(Budget::new(settings.heap_limit, settings.workers + 1));
+        let workers = PerWorker::new(settings.workers, &budget);
         let heap = &workers.builder().heap;
         let (globals, builtins) = builtins::globals(heap, &settings);
         let mut evaluator = Evaluator {
@@ -146,6 +151,7 @@ impl Evaluator {
             store: builtins::StoreState::default(),
             globals,
             builtins,
+            budget,
             workers,
             symbols: SymbolStrings(Segments::new()),
         };
@@ -157,9 +163,35 @@ impl Evaluator {
     ///
     /// # Panics
     ///
-    /// When `work` or a task that it started panics.
+    /// When `work` or a task that it started panics, or needs more memory than
+    /// [`Settings::heap_limit`]; see [`try_run`](Self::try_run).
     pub fn run<R: Send>(&self, work: impl FnOnce(&Cx<'_>) -> R + Send) -> R {
         self.runtime.run(|task| work(&Cx::new(self, task, true)))
+    }
+
+    /// Runs `work` as the first task and returns what it returned.
+    ///
+    /// # Errors
+    ///
+    /// When evaluation needs more memory than [`Settings::heap_limit`]. Values that were under
+    /// evaluation then are lost: whoever asks for one gets an error.
+    ///
+    /// # Panics
+    ///
+    /// When `work` or a task that it started panics.
+    pub fn try_run<R: Send>(
+        &self,
+        work: impl FnOnce(&Cx<'_>) -> R + Send,
+    ) -> Result<R, OutOfMemory> {
+        catch_unwind(AssertUnwindSafe(|| self.run(work))).map_err(|payload| {
+            match payload.downcast::<OutOfMemory>() {
+                Ok(out_of_memory) => {
+                    self.budget.reopen();
+                    *out_of_memory
+                }
+                Err(payload) => resume_unwind(payload),
+            }
+        })
     }
 
     /// Returns the settings.

@@ -28,4 +28,4 @@ pub use eval::{Cx, Error, ErrorKind};
 pub use evaluator::Evaluator;
 pub use settings::{SearchEntry, Settings};
 pub use stats::Stats;
-pub use value::Value;
+pub use value::{OutOfMemory, Value};

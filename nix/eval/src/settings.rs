@@ -37,6 +37,9 @@ pub struct Settings {
     pub restricted: bool,
     /// The number of nested calls that is too many.
     pub max_call_depth: u32,
+    /// The most bytes that all values may take together, at least 16 MiB; see
+    /// [`Evaluator::try_run`](crate::Evaluator::try_run).
+    pub heap_limit: Option<u64>,
     /// Whether errors get a frame for every function call.
     pub show_trace: bool,
     /// Whether `traceVerbose` prints.
@@ -68,6 +71,7 @@ impl Default for Settings {
             pure: false,
             restricted: false,
             max_call_depth: 10_000,
+            heap_limit: None,
             show_trace: false,
             trace_verbose: false,
             abort_on_warn: false,

@@ -153,12 +153,27 @@ fn messages_after_an_error_are_not_printed() {
 #[test]
 fn depth_does_not_depend_on_workers() {
     for (text, succeeds) in [
-        ("let c = builtins.genList (i: if i == 29999 then 1 else builtins.elemAt c (i + 1)) 30000; in builtins.genList (i: builtins.elemAt c (i * 100)) 300", true),
-        ("let c = builtins.genList (i: if i == 29999 then throw \"end\" else builtins.elemAt c (i + 1)) 30000; in builtins.genList (i: builtins.elemAt c (i * 100)) 300", false),
-        ("let c = builtins.genList (i: if i == 12999 then 1 else builtins.elemAt c (i + 1)) 13000; in many (i: [ i { x = builtins.elemAt c (i * 200); } ])", true),
+        (
+            "let c = builtins.genList (i: if i == 29999 then 1 else builtins.elemAt c (i + 1)) 30000; in builtins.genList (i: builtins.elemAt c (i * 100)) 300",
+            true,
+        ),
+        (
+            "let c = builtins.genList (i: if i == 29999 then throw \"end\" else builtins.elemAt c (i + 1)) 30000; in builtins.genList (i: builtins.elemAt c (i * 100)) 300",
+            false,
+        ),
+        (
+            "let c = builtins.genList (i: if i == 12999 then 1 else builtins.elemAt c (i + 1)) 13000; in many (i: [ i { x = builtins.elemAt c (i * 200); } ])",
+            true,
+        ),
         // What was said on the way to where it was too deep is not said again.
-        ("let c = builtins.genList (i: if i == 29999 then 1 else builtins.trace \"m${toString i}\" (builtins.elemAt c (i + 1))) 30000; in [ (builtins.trace \"first\" 1) (builtins.elemAt c 0) ]", true),
-        ("let f = n: { v = builtins.elemAt [ (f (n + 1)).v ] 0; }; in [ 1 (builtins.trace \"m\" 2) (f 0).v ]", false),
+        (
+            "let c = builtins.genList (i: if i == 29999 then 1 else builtins.trace \"m${toString i}\" (builtins.elemAt c (i + 1))) 30000; in [ (builtins.trace \"first\" 1) (builtins.elemAt c 0) ]",
+            true,
+        ),
+        (
+            "let f = n: { v = builtins.elemAt [ (f (n + 1)).v ] 0; }; in [ 1 (builtins.trace \"m\" 2) (f 0).v ]",
+            false,
+        ),
     ] {
         let (result, messages) = check(&with_prelude(text));
         assert_eq!(result.is_ok(), succeeds, "{text}: {result:?}");

@@ -93,6 +93,7 @@ fn remove_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let attrs = cx.force_attrs(args[0], Pos::NONE, text)?;
     let text = "while evaluating the second argument passed to builtins.removeAttrs";
     let list = cx.force_list(args[1], Pos::NONE, text)?;
+    cx.room_for::<Symbol>(list.len());
     let mut removed = Vec::with_capacity(list.len());
     for slot in list.slots() {
         let name = cx.force_slot(slot)?;
@@ -105,6 +106,7 @@ fn remove_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         return Ok(attrs.into());
     }
     removed.sort_unstable();
+    cx.room_for::<Attr>(attrs.at_most());
     let mut kept = attrs.attrs();
     kept.retain(|attr| removed.binary_search(&attr.name).is_err());
     Ok(set_of(cx, &kept))
@@ -136,6 +138,7 @@ fn cat_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the second argument passed to builtins.catAttrs";
     let list = cx.force_list(args[1], Pos::NONE, text)?;
     let name = Symbol::intern(name);
+    cx.room_for::<Value>(list.len());
     let mut found = Vec::with_capacity(list.len());
     for element in list.iter() {
         let text = "while evaluating an element in the list passed as second argument to builtins.catAttrs";
@@ -154,6 +157,8 @@ fn part_of_pair(pair: Attrs, name: Symbol) -> Result<Attr> {
 fn list_to_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the argument passed to builtins.listToAttrs";
     let list = cx.force_list(args[0], Pos::NONE, text)?;
+    // Each pair, what it takes to sort it, and its attribute.
+    cx.room_for::<[Attr; 2]>(list.len());
     let mut pairs = Vec::with_capacity(list.len());
     for element in list.iter() {
         let text = "while evaluating an element of the list passed to builtins.listToAttrs";
@@ -209,6 +214,7 @@ fn zip_attrs_with(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     for element in list.iter() {
         let text = "while evaluating a value of the list passed as second argument to builtins.zipAttrsWith";
         let attrs = cx.force_attrs(element, Pos::NONE, text)?;
+        cx.room_for::<[(Symbol, Value); 2]>(named.len() + attrs.at_most());
         named.extend(attrs.iter(cx.heap()).map(|attr| (attr.name, attr.value())));
     }
     Ok(grouped(cx, named, |name, values| {
@@ -222,6 +228,7 @@ fn group_by(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let function = cx.force_function(args[0], Pos::NONE, text)?;
     let text = "while evaluating the second argument passed to builtins.groupBy";
     let list = cx.force_list(args[1], Pos::NONE, text)?;
+    cx.room_for::<[(Symbol, Value); 2]>(list.len());
     let mut named = Vec::with_capacity(list.len());
     for element in list.iter() {
         let name = cx.call(function, &[element], Pos::NONE)?;

@@ -39,6 +39,7 @@ fn generic_closure(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let mut found = Vec::new();
     let mut pending: VecDeque<Value> = start.iter().collect();
     while let Some(element) = pending.pop_front() {
+        cx.room_for::<Keyed<'_, '_>>(done.len() + pending.len());
         let key = key_of(cx, element)
             .trace(Pos::NONE, || format!("in genericClosure element {}", print::short(element)))?;
         let is_new = done.insert(Keyed { key, element, cx, failure: &failure });

@@ -35,6 +35,10 @@ impl<'c, 'e> Builder<'c, 'e> {
 
     fn add(&mut self, value: Value) {
         let key = self.open.last().map_or(sym::EMPTY, |open| open.key);
+        if self.members.len() == self.members.capacity() {
+            // The old buffer and the new one, which is twice as large.
+            self.cx.room_for::<[(Symbol, Value); 3]>(self.members.len());
+        }
         self.members.push((key, value));
     }
 

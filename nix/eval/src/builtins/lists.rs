@@ -100,6 +100,7 @@ fn filter(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let predicate = cx.force_function(args[0], Pos::NONE, text)?;
     let text =
         "while evaluating the return value of the filtering function passed to builtins.filter";
+    cx.room_for::<Value>(list.len());
     let mut kept: SmallVec<[Value; 64]> = SmallVec::new();
     for element in list.iter() {
         if cx.call_bool(predicate, &[element], Pos::NONE, text)? {
@@ -127,6 +128,7 @@ fn map(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
 fn concat_lists(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the first argument passed to builtins.concatLists";
     let list = cx.force_list(args[0], Pos::NONE, text)?;
+    cx.room_for::<List>(list.len());
     let mut lists: SmallVec<[List; 16]> = SmallVec::with_capacity(list.len());
     for element in list.iter() {
         let text = "while evaluating a value of the list passed to builtins.concatLists";
@@ -140,6 +142,7 @@ fn concat_map(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let function = cx.force_function(args[0], Pos::NONE, text)?;
     let text = "while evaluating the second argument passed to builtins.concatMap";
     let list = cx.force_list(args[1], Pos::NONE, text)?;
+    cx.room_for::<List>(list.len());
     let mut lists: SmallVec<[List; 16]> = SmallVec::with_capacity(list.len());
     for element in list.iter() {
         let result = cx.call(function, &[element], Pos::NONE)?;
@@ -217,6 +220,7 @@ fn partition(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let list = cx.force_list(args[1], Pos::NONE, text)?;
     let text =
         "while evaluating the return value of the partition function passed to builtins.partition";
+    cx.room_for::<Value>(list.len());
     let (mut right, mut wrong) = (Vec::new(), Vec::new());
     for slot in list.slots() {
         let element = cx.force_slot(slot)?;

@@ -90,6 +90,10 @@ fn split(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let mut parts = Vec::new();
     let mut end = 0;
     for found in regex.find_iter(subject) {
+        if parts.len() == parts.capacity() {
+            // The old buffer and the new one, which is twice as large.
+            cx.room_for::<[Value; 3]>(parts.len());
+        }
         parts.push(cx.string(&subject[end..found.start]));
         parts.push(groups(cx, subject, &found.groups));
         end = found.end;

@@ -19,6 +19,8 @@ fn sort(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     }
     let text = "while evaluating the first argument passed to builtins.sort";
     let comparator = cx.force_function(args[0], Pos::NONE, text)?;
+    // The values, half of them again for merging, and the result.
+    cx.room_for::<Value>(list.len().saturating_mul(3));
     let mut values = Vec::with_capacity(list.len());
     for slot in list.slots() {
         values.push(cx.force_slot(slot)?);

@@ -83,6 +83,7 @@ fn concat_strings_sep(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         if list.len() == 1 && s.context() == context {
             return Ok(s.into());
         }
+        cx.room_for_text(bytes.len() + separator.as_bytes().len() + s.as_bytes().len());
         bytes.extend_from_slice(s.as_bytes());
     }
     Ok(cx.string_with(&bytes, context))
@@ -104,6 +105,7 @@ fn replace_strings(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
                        lengths";
         return Err(Error::new(ErrorKind::Other, Pos::NONE, message));
     }
+    cx.room_for::<&[u8]>(from.len());
     let mut patterns: SmallVec<[&'static [u8]; 16]> = SmallVec::with_capacity(from.len());
     for pattern in from.iter() {
         let text =
@@ -121,13 +123,17 @@ fn replace_strings(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let mut is_changed = false;
     for piece in replace::replacements(&patterns, subject.as_bytes()) {
         match piece {
-            Piece::Text(range) => bytes.extend_from_slice(&subject.as_bytes()[range]),
+            Piece::Text(range) => {
+                cx.room_for_text(bytes.len() + range.len());
+                bytes.extend_from_slice(&subject.as_bytes()[range]);
+            }
             Piece::Replacement(index) => {
                 is_changed = true;
                 let text = "while evaluating one of the replacement strings passed to \
                             builtins.replaceStrings";
                 let s = cx.force_string(to.slots()[index].get(), Pos::NONE, text)?;
                 context = context.union(cx.heap(), s.context());
+                cx.room_for_text(bytes.len() + s.as_bytes().len());
                 bytes.extend_from_slice(s.as_bytes());
             }
         }

@@ -123,6 +123,7 @@ impl Cx<'_> {
                 Some(at) => error.frame(pos, at),
                 None => error,
             })?;
+            self.room_for_text(bytes.len() + s.as_bytes().len());
             bytes.extend_from_slice(s.as_bytes());
             context = context.union(self.heap(), s.context());
             // A quirk kept for compatibility: no blank after an empty list.
@@ -158,6 +159,7 @@ impl Cx<'_> {
     pub(crate) fn join(&self, strings: &[Str]) -> Str {
         let mut context = Context::EMPTY;
         let mut bytes: SmallVec<[u8; 256]> = SmallVec::new();
+        self.room_for_text(strings.iter().map(|s| s.as_bytes().len()).sum());
         for s in strings {
             bytes.extend_from_slice(s.as_bytes());
             context = context.union(self.heap(), s.context());
@@ -183,6 +185,7 @@ impl Cx<'_> {
             let value = self.eval(part, env)?;
             let s = self.coerce_for(value, Coerce::PLAIN, *pos, SEGMENT)?;
             self.forbid_context(s, *pos)?;
+            self.room_for_text(bytes.len() + s.as_bytes().len());
             bytes.extend_from_slice(s.as_bytes());
         }
         Ok(self.path(paths::canonical(&bytes)))
@@ -212,6 +215,7 @@ impl Cx<'_> {
                     let value = self.operand(part, *pos, env)?;
                     let s = self.coerce_for(value, Coerce::PLAIN, *pos, SEGMENT)?;
                     self.forbid_context(s, *pos)?;
+                    self.room_for_text(path.len() + s.as_bytes().len());
                     self.path(paths::canonical(&[path, s.as_bytes()].concat()))
                 }
                 // From here on everything is a string: one pass over what is left.

@@ -103,6 +103,19 @@ impl<'e> Cx<'e> {
         &self.worker.heap
     }
 
+    /// Makes sure that there is room for a buffer of `len` elements outside of the heap; see
+    /// [`Heap::room_for`].
+    #[inline]
+    pub(crate) fn room_for<T>(&self, len: usize) {
+        self.heap().room_for(len.saturating_mul(size_of::<T>()));
+    }
+
+    /// Makes sure that there is room for a text of `len` bytes and for a copy of it in the heap.
+    #[inline]
+    pub(crate) fn room_for_text(&self, len: usize) {
+        self.heap().room_for(len.saturating_mul(2));
+    }
+
     /// Returns an integer value.
     pub fn int(&self, i: i64) -> Value {
         Value::int(self.heap(), i)

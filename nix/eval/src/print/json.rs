@@ -179,6 +179,7 @@ impl Writer<'_, '_> {
     }
 
     fn next_member(&mut self, index: usize) {
+        self.cx.room_for_text(self.out.len());
         if index > 0 {
             self.out.push(b',');
         }
@@ -202,6 +203,7 @@ impl Writer<'_, '_> {
     }
 
     fn text(&mut self, text: &[u8]) {
+        self.cx.room_for_text(self.out.len() + text.len());
         if let Err(error) = escape::write_json_string(&mut self.out, text) {
             self.bad_text.get_or_insert(error);
         }

@@ -27,6 +27,7 @@ pub use report::{ReportOptions, report};
 
 use crate::eval::{Ahead, Cx, Error, ErrorKind, Result};
 use crate::value::Value;
+use crate::value::heap::Heap;
 
 /// What [`Cx::print_with`] shows of a value and how.
 #[derive(Debug, Clone)]
@@ -102,7 +103,7 @@ impl Cx<'_> {
     /// Returns a value as `options` want it.
     pub fn print_with(&self, value: Value, options: &PrintOptions) -> Result<String> {
         let mut bytes = Vec::new();
-        self.print_to(&mut bytes, value, options)?;
+        self.print_to(&mut self.collector(&mut bytes), value, options)?;
         Ok(text(bytes))
     }
 
@@ -122,6 +123,11 @@ impl Cx<'_> {
         })
     }
 
+    /// Returns a sink that appends to `bytes`, as long as the evaluator's limit of memory has room.
+    pub fn collector<'b>(&'b self, bytes: &'b mut Vec<u8>) -> impl Write + 'b {
+        Collector { heap: self.heap(), bytes }
+    }
+
     /// Returns what is known of a value without evaluating anything.
     pub fn print_shallow(&self, value: Value) -> String {
         let mut bytes = Vec::new();
@@ -136,7 +142,7 @@ impl Cx<'_> {
     /// the way down first.
     pub fn print_plain(&self, value: Value, strict: bool) -> Result<String> {
         let mut bytes = Vec::new();
-        self.print_plain_to(&mut bytes, value, strict)?;
+        self.print_plain_to(&mut self.collector(&mut bytes), value, strict)?;
         Ok(text(bytes))
     }
 
@@ -164,6 +170,25 @@ pub(crate) fn short(value: Value) -> String {
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// A sink that keeps all in memory.
+struct Collector<'b> {
+    heap: &'b Heap,
+    bytes: &'b mut Vec<u8>,
+}
+
+impl Write for Collector<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // The old buffer and the new one, when it grows.
+        self.heap.room_for((self.bytes.len() + bytes.len()).saturating_mul(2));
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A sink for a printer that may have to begin anew: it writes the same again, as far as it got,

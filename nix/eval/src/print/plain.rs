@@ -36,7 +36,10 @@ impl<'a, 'e> Printer<'a, 'e> {
             View::Float(f) => self.text(number::float_general(f)),
             View::Bool(b) => self.text(if b { "true" } else { "false" }),
             View::Null => self.text("null"),
-            View::Str(s) => escape::write_string_literal(&mut self.out.bytes, s.as_bytes()),
+            View::Str(s) => {
+                self.cx.room_for_text(s.as_bytes().len());
+                escape::write_string_literal(&mut self.out.bytes, s.as_bytes());
+            }
             View::Path(path) => self.text(path),
             View::Function(Function::Lambda(_)) => self.text("<LAMBDA>"),
             View::Function(Function::PrimOp(_)) => self.text("<PRIMOP>"),

@@ -250,6 +250,9 @@ impl<'a, 'e> Printer<'a, 'e> {
         if self.options.colour {
             self.text(MAGENTA);
         }
+        if let Some(cx) = self.cx {
+            cx.room_for_text(shown.len());
+        }
         escape::write_string_literal(&mut self.out.bytes, shown);
         let left = bytes.len() - shown.len();
         if left > 0 {

@@ -211,6 +211,8 @@ impl Writer<'_, '_> {
 
     fn tag(&mut self, name: &str, attrs: &XmlAttrs<'_>) {
         self.indent();
+        let len: usize = attrs.iter().map(|(_, value)| value.len()).sum();
+        self.cx.room_for_text(self.out.len() + len);
         self.out.push(b'<');
         self.out.extend_from_slice(name.as_bytes());
         for (name, value) in attrs {

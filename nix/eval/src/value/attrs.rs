@@ -178,6 +178,7 @@ impl Shape {
         let mut word = self.order_word().load(Ordering::Acquire);
         if word == 0 {
             let symbols = self.symbols();
+            heap.room_for(len.saturating_mul(size_of::<(&[u8], u32)>()));
             let mut keyed: Vec<(&[u8], u32)> = symbols
                 .iter()
                 .enumerate()
@@ -419,6 +420,7 @@ impl Attrs {
     pub(crate) fn sorted(self, heap: &Heap) -> Vec<Attr> {
         let (shape, slots) = self.flat(heap).own();
         let (symbols, positions) = (shape.symbols(), shape.positions());
+        heap.room_for(slots.len().saturating_mul(size_of::<Attr>()));
         shape
             .order(heap)
             .iter()
@@ -478,6 +480,7 @@ impl Attrs {
     /// Returns a set with the same names but no positions; `value` computes each value from the
     /// old attribute and may allocate.
     pub(crate) fn map(self, heap: &Heap, mut value: impl FnMut(Attr) -> Value) -> Attrs {
+        heap.room_for(self.at_most().saturating_mul(size_of::<Attr>()));
         let attrs = self.attrs();
         let shape = Shape::new(heap, attrs.iter().map(|attr| (attr.name, Pos::NONE)));
         Attrs::with_shape(heap, shape, |i| value(attrs[i]))

@@ -4,22 +4,28 @@
 //! added; today nothing is freed, and memory goes back to the operating system when the process
 //! ends. That is why handles into the heap are `'static`.
 //!
+//! What all workers take is counted in one [`Budget`]. When it is used up, the task unwinds with
+//! [`OutOfMemory`]: objects are written after they were allocated and seen by others after they
+//! were written, so nothing is left half made where anybody looks.
+//!
 //! Invariant: a [`Heap`] is used by one worker thread at a time; what [`Heap::alloc`] returned is
 //! never moved, freed or handed out again.
 //!
 //! Not here: what the words of an object mean.
 #![expect(unsafe_code, reason = "hands out raw words of leaked chunks")]
 
-use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::Cell;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-/// Bytes fetched from the global allocator at a time.
-const CHUNK: usize = 8 << 20;
+use super::budget::Budget;
+
+/// The most bytes fetched from the system at a time, unless one object is larger.
+pub(super) const CHUNK: usize = 8 << 20;
 /// The size of a huge page.
 const HUGE_PAGE: usize = 2 << 20;
 /// Objects of at least this many bytes get memory of their own.
-const LARGE: usize = 256 << 10;
+pub(super) const LARGE: usize = 256 << 10;
 
 /// Chunk remainders of evaluators that have ended, for the next one.
 static SPARE: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
@@ -59,12 +65,14 @@ pub(crate) enum Kind {
 }
 
 /// One worker's allocator.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Heap {
     next: Cell<usize>,
     end: Cell<usize>,
     /// Bytes of chunks taken so far.
     taken: Cell<usize>,
+    /// What the heaps of all workers may take together.
+    budget: Arc<Budget>,
     /// Addresses of shapes made not long ago, by the low bits of their hashes.
     shapes: RecentShapes,
 }
@@ -88,6 +96,17 @@ impl std::fmt::Debug for RecentShapes {
 }
 
 impl Heap {
+    /// Creates an empty heap.
+    pub(crate) fn new(budget: Arc<Budget>) -> Heap {
+        Heap {
+            next: Cell::default(),
+            end: Cell::default(),
+            taken: Cell::default(),
+            budget,
+            shapes: RecentShapes::default(),
+        }
+    }
+
     /// Returns `words` fresh words, zeroed, aligned to 8 bytes.
     #[inline(always)]
     pub(crate) fn alloc(&self, words: usize) -> *mut u64 {
@@ -104,18 +123,42 @@ impl Heap {
     #[inline(never)]
     fn alloc_slow(&self, bytes: usize) -> *mut u64 {
         if bytes >= LARGE {
-            self.taken.set(self.taken.get() + bytes);
-            return std::ptr::with_exposed_provenance_mut(take_from_system(bytes));
+            return std::ptr::with_exposed_provenance_mut(self.take(bytes));
         }
-        let spare = SPARE.lock().ok().and_then(|mut spare| spare.pop());
+        let wanted = self.budget.chunk();
+        let fits = |&mut (_, len): &mut (usize, usize)| (LARGE..=wanted).contains(&len);
+        let spare = SPARE.lock().ok().and_then(|mut spare| spare.pop_if(fits));
         let (start, len) = match spare {
-            Some((start, len)) if len >= LARGE => (start, len),
-            _ => (take_from_system(CHUNK), CHUNK),
+            Some((start, len)) => {
+                self.budget.take(len);
+                self.taken.set(self.taken.get() + len);
+                (start, len)
+            }
+            None => (self.take(wanted), wanted),
         };
-        self.taken.set(self.taken.get() + len);
         self.next.set(start + bytes);
         self.end.set(start + len);
         std::ptr::with_exposed_provenance_mut(start)
+    }
+
+    /// Returns the address of fresh memory.
+    fn take(&self, bytes: usize) -> usize {
+        self.budget.take(bytes);
+        let start = take_from_system(bytes).unwrap_or_else(|| self.budget.refuse());
+        self.taken.set(self.taken.get() + bytes);
+        start
+    }
+
+    /// Makes sure that there is room for a buffer of so many bytes outside of the heap; whoever
+    /// will copy it into the heap asks for twice as much.
+    ///
+    /// For buffers whose size the program decides: where the heap would be refused memory they
+    /// must not get it, and the standard library ends the process when there is none.
+    #[inline]
+    pub(crate) fn room_for(&self, bytes: usize) {
+        if bytes >= LARGE {
+            self.budget.check(bytes);
+        }
     }
 
     /// Returns the place of a shape with this hash, if it is among the recent ones; 0 if none is.
@@ -141,29 +184,23 @@ impl Drop for Heap {
     }
 }
 
-/// Returns the address of `bytes` zeroed bytes that are never given back.
+/// Returns the address of `bytes` zeroed bytes that are never given back, if the system has them.
 ///
 /// Chunks are aligned to huge pages and ask for them: touching a fresh small page costs more than
 /// all the allocations in it.
-fn take_from_system(bytes: usize) -> usize {
-    let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { 16 };
-    let Ok(layout) = Layout::from_size_align(bytes, align) else {
-        handle_alloc_error(Layout::new::<u64>());
-    };
-    if align == HUGE_PAGE {
-        return map(bytes).unwrap_or_else(|| handle_alloc_error(layout));
+fn take_from_system(bytes: usize) -> Option<usize> {
+    if bytes >= HUGE_PAGE {
+        return map(bytes);
     }
+    let layout = Layout::from_size_align(bytes, 16).ok()?;
     // SAFETY: `layout` has a non-zero size: callers pass at least one object's bytes.
     let start = unsafe { alloc_zeroed(layout) };
-    if start.is_null() {
-        handle_alloc_error(layout);
-    }
-    start.expose_provenance()
+    (!start.is_null()).then(|| start.expose_provenance())
 }
 
 /// Maps `bytes` zeroed bytes at a multiple of the huge page size.
 fn map(bytes: usize) -> Option<usize> {
-    let len = bytes.next_multiple_of(HUGE_PAGE) + HUGE_PAGE;
+    let len = bytes.checked_next_multiple_of(HUGE_PAGE)?.checked_add(HUGE_PAGE)?;
     let (protection, flags) = (
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,

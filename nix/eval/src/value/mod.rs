@@ -20,6 +20,7 @@
 #![expect(unsafe_code, reason = "turns tagged words back into references to heap objects")]
 
 pub mod attrs;
+pub(crate) mod budget;
 pub mod context;
 pub(crate) mod env;
 pub mod function;
@@ -31,6 +32,7 @@ pub(crate) mod thunk;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use attrs::{Attr, Attrs, AttrsBuilder, Shape};
+pub use budget::OutOfMemory;
 pub use context::Context;
 pub use function::{Function, LambdaRef, PartialApp, PrimOp};
 pub use list::List;
