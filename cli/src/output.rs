@@ -105,7 +105,9 @@ pub(crate) fn message(text: &str) {
         Some((label, colour)) if coloured_stderr() => {
             format!("{colour}{label}\x1b[0m{}\n", &text[label.len()..])
         }
-        _ => format!("{text}\n"),
+        _ if coloured_stderr() => format!("{text}\n"),
+        // Programs colour their own messages.
+        _ => format!("{}\n", anstream::adapter::strip_str(text)),
     };
     progress::around(|| {
         // A message that cannot be shown must not stop anything: the exit code still tells.

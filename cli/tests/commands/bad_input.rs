@@ -94,6 +94,61 @@ fn long_line() {
 }
 
 #[test]
+fn long_names() {
+    let name = "x".repeat(1 << 20);
+    let shown = format!("'{}…'", "x".repeat(1000));
+    let texts = [name.clone(), format!("with {{ }}; {name}"), format!("{{ }}.{name}")];
+    for text in texts {
+        let folder = Folder::new("bad-long-name", &[("long.nix", text.as_bytes())]);
+        let done = folder.run("eval -f long.nix");
+        assert_eq!(done.code, Some(1));
+        assert!(done.err.contains(&shown) && done.err.len() < 5000, "{}", start(&done.err));
+    }
+}
+
+#[test]
+fn bytes_for_the_terminal() {
+    let folder = Folder::new(
+        "bad-bytes",
+        &[
+            ("raw.nix", b"# \x1b[31m \xff\n1 \x07 2"),
+            ("trace.nix", b"builtins.trace \"\x1b[31mred\" 1"),
+        ],
+    );
+    let done = folder.run("eval -f raw.nix");
+    assert!(done.err.contains("␛[31m") && done.err.contains("1 ␇ 2"), "{done:?}");
+    let done = folder.run("eval -f trace.nix");
+    assert_eq!((&*done.out, &*done.err), ("1\n", "trace: red\n"));
+    let done = folder.run("eval --color always -f trace.nix");
+    assert_eq!((&*done.out, &*done.err), ("1\n", "trace: \x1b[31mred\n"));
+}
+
+#[test]
+fn fifos() {
+    let folder = Folder::new("bad-fifo", &[]);
+    let fifo = folder.path().join("fifo");
+    let status = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(status.is_ok_and(|status| status.success()), "mkfifo is part of coreutils");
+    folder.fail(&[
+        ("eval -f fifo", "'DIR/fifo': it is a FIFO that nobody writes to"),
+        ("instantiate --eval fifo", "it is a FIFO that nobody writes to"),
+        ("eval --impure --expr 'builtins.readFile ./fifo'", "it is a FIFO that nobody writes to"),
+        ("eval --impure --expr 'import ./fifo'", "it is a FIFO that nobody writes to"),
+    ]);
+    // With a writer it is read to its end.
+    let writer = std::thread::spawn(move || std::fs::write(fifo, "1 + 2"));
+    let done = loop {
+        let done = folder.run("eval -f fifo");
+        if done.code == Some(0) {
+            break done;
+        }
+        assert!(done.err.contains("nobody writes to"), "{done:?}");
+    };
+    assert_eq!(done.out, "3\n");
+    writer.join().unwrap().unwrap();
+}
+
+#[test]
 fn unreadable_file() {
     let folder = Folder::new("bad-unreadable", &[("secret.nix", b"1")]);
     let file = folder.path().join("secret.nix");

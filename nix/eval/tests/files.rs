@@ -160,6 +160,13 @@ fn reading() {
             (r#"builtins.pathExists "@/dir1/dlink/""#, "true"),
             ("builtins.pathExists @/dir1/x.txt/foo", "false"),
             ("builtins.pathExists @/dir1/loop", "true"),
+            (r#"builtins.pathExists "@/dir1/loop/""#, "false"),
+            ("builtins.pathExists @/dir1/loop/x", "false"),
+            (r#"builtins.pathExists "@/dir1/dangling/""#, "false"),
+            (
+                "builtins.pathExists (@/dir1 + \"/${toString (builtins.genList (i: 100000) 50)}\")",
+                "false",
+            ),
             (
                 "builtins.readFile @/dir1/loop",
                 "error: infinite symlink recursion in path '@/dir1/loop'",

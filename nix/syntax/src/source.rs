@@ -207,8 +207,10 @@ pub struct Lines {
     pub next: Option<&'static [u8]>,
 }
 
-/// Longer lines are cut when shown; nobody reads them.
-const SHOWN: usize = 4096;
+/// Longer lines, in bytes, are cut when shown; nobody reads them.
+const LONG: usize = 300;
+/// Bytes that are left of such a line on either side of the column.
+const AROUND: usize = 80;
 
 impl Location {
     /// Returns the path, `«string»`, `«stdin»`, ….
@@ -231,22 +233,54 @@ impl Location {
         let mut out = format!("at {self}:");
         let lines = self.lines();
         if let Some(line) = lines.previous {
-            show(&mut out, self.line - 1, line);
+            show(&mut out, self.line - 1, &excerpt(line, 1).0);
         }
-        show(&mut out, self.line, lines.current);
-        if self.column as usize <= SHOWN {
-            let _ = write!(out, "\n      |{:>1$}", "^", self.column as usize + 1);
-        }
+        let (text, column) = excerpt(lines.current, self.column as usize);
+        show(&mut out, self.line, &text);
+        let _ = write!(out, "\n      |{:>1$}", "^", column + 1);
         if let Some(line) = lines.next {
-            show(&mut out, self.line + 1, line);
+            show(&mut out, self.line + 1, &excerpt(line, 1).0);
         }
         out
     }
 }
 
-fn show(out: &mut String, number: u32, line: &[u8]) {
-    let line = line[..line.len().min(SHOWN)].to_str_lossy();
-    let _ = write!(out, "\n {}", format!("{number:5}| {line}").trim_end());
+fn show(out: &mut String, number: u32, text: &str) {
+    let _ = write!(out, "\n {}", format!("{number:5}| {text}").trim_end());
+}
+
+/// Returns what is shown of a line around a column, and where the column is in that, from 1. What a
+/// terminal would act upon is shown as a picture of one column.
+fn excerpt(line: &[u8], column: usize) -> (String, usize) {
+    if line.len() <= LONG {
+        return (printable(line), column);
+    }
+    let at = (column - 1).min(line.len());
+    let (mut start, mut end) = (at.saturating_sub(AROUND), (at + AROUND).min(line.len()));
+    let is_within_char = |at: usize| line.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    // Not into the middle of a character; what is no text may be cut anywhere.
+    while at - start < AROUND + 4 && start > 0 && is_within_char(start) {
+        start -= 1;
+    }
+    while end - at < AROUND + 4 && is_within_char(end) {
+        end += 1;
+    }
+    let before = printable(&line[start..at]);
+    let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+    let (left, right) = (cut(start > 0), cut(end < line.len()));
+    let column = left.chars().count() + before.chars().count() + 1;
+    (format!("{left}{before}{}{right}", printable(&line[at..end])), column)
+}
+
+fn printable(bytes: &[u8]) -> String {
+    let picture = |c: char| match c {
+        '\t' => c,
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(c),
+        '\x7f' => '␡',
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    bytes.to_str_lossy().chars().map(picture).collect()
 }
 
 /// Writes `NAME:LINE:COLUMN`.
@@ -295,7 +329,44 @@ mod tests {
     fn long_lines_are_cut() {
         let text = [&b"x".repeat(1 << 20)[..], b"\n)"].concat();
         let source = Source::add(Origin::String, text).unwrap();
-        assert!(source.pos(1 << 19).locate().unwrap().snippet().len() < 5000);
-        assert!(source.pos((1 << 20) + 1).locate().unwrap().snippet().ends_with("| )\n      | ^"));
+        let snippet = |offset: usize| source.pos(offset).locate().unwrap().snippet();
+        assert!(snippet((1 << 20) + 1).ends_with("| )\n      | ^"));
+        let cut = "x".repeat(AROUND);
+        for (offset, line, column) in [
+            (0, format!("{cut}…"), 1),
+            (10, format!("{}{cut}…", "x".repeat(10)), 11),
+            (1 << 19, format!("…{cut}{cut}…"), AROUND + 2),
+            ((1 << 20) - 1, format!("…{cut}x"), AROUND + 2),
+            (1 << 20, format!("…{cut}"), AROUND + 2),
+        ] {
+            let expected = format!("     1| {line}\n      |{:>1$}\n     2| ", "^", column + 1);
+            let got = snippet(offset);
+            let rest = got.split_once('\n').unwrap().1;
+            assert!(rest.starts_with(expected.trim_end()), "{offset}: {rest}");
+        }
+    }
+
+    #[test]
+    fn characters_are_not_cut() {
+        let line = "ä€".repeat(200);
+        for column in [1, 3, 6, 101, 501, 998, 1001] {
+            let (text, at) = excerpt(line.as_bytes(), column);
+            assert!(!text.contains(char::REPLACEMENT_CHARACTER), "{column}: {text}");
+            assert!(text.chars().count() < 200 && at <= text.chars().count() + 1, "{column}");
+        }
+    }
+
+    #[test]
+    fn nothing_reaches_the_terminal_raw() {
+        for (line, expected) in [
+            (&b"a\tb"[..], "a\tb"),
+            (b"\x1b[31m", "␛[31m"),
+            (b"\0\x07\x7f", "␀␇␡"),
+            (b"\xff\xfe", "\u{fffd}\u{fffd}"),
+            ("\u{9b}x".as_bytes(), "\u{fffd}x"),
+            ("grün".as_bytes(), "grün"),
+        ] {
+            assert_eq!(excerpt(line, 1).0, expected);
+        }
     }
 }

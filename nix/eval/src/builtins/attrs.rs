@@ -8,7 +8,7 @@
 
 use raddle_nix_syntax::{Pos, Symbol, sym};
 
-use crate::eval::{Cx, Error, ErrorKind, Result, position_value};
+use crate::eval::{Cx, Error, ErrorKind, Result, name_in_message, position_value};
 use crate::value::attrs::Shape;
 use crate::value::{Attr, Attrs, AttrsBuilder, Function, PrimOp, Value, View};
 
@@ -58,7 +58,7 @@ fn find(attrs: Attrs, name: &[u8]) -> Option<Attr> {
 /// Returns the error for an attribute that a function needs: unlike `.`, without suggestions.
 #[cold]
 pub(super) fn missing(name: &[u8]) -> Error {
-    let message = format!("attribute '{}' missing", String::from_utf8_lossy(name));
+    let message = format!("attribute '{}' missing", name_in_message(name));
     Error::new(ErrorKind::MissingAttribute, Pos::NONE, message)
 }
 

@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::sync::OnceLock;
 
 use parking_lot::RwLock;
@@ -377,12 +378,28 @@ pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
 
 /// Reads a file; one that is not regular has no size and perhaps no end.
 fn read(path: &std::path::Path) -> io::Result<Vec<u8>> {
-    let file = std::fs::File::open(path)?;
+    // Opening a FIFO would wait for somebody who writes to it.
+    let mut file =
+        std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     let metadata = file.metadata()?;
     let limit = if metadata.is_file() { u64::MAX } else { ENDLESS };
     let mut contents = Vec::with_capacity(metadata.len().min(ENDLESS) as usize + 1);
+    if !metadata.is_file() {
+        let mut first = [0];
+        match file.read(&mut first) {
+            Ok(0) if metadata.file_type().is_fifo() => {
+                return Err(io::Error::other("it is a FIFO that nobody writes to"));
+            }
+            Ok(count) => contents.extend_from_slice(&first[..count]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        // From here on there is somebody to wait for.
+        let flags = rustix::fs::fcntl_getfl(&file)? - rustix::fs::OFlags::NONBLOCK;
+        rustix::fs::fcntl_setfl(&file, flags)?;
+    }
     file.take(limit).read_to_end(&mut contents)?;
-    if contents.len() as u64 == limit {
+    if contents.len() as u64 >= limit {
         return Err(io::Error::other("it has no end"));
     }
     Ok(contents)

@@ -78,11 +78,13 @@ fn path_exists(cx: &Cx<'_>, args: &[Value], pos: Pos) -> Result<Value> {
         _ => false,
     };
     let links = if folder { Links::All } else { Links::Ancestors };
-    let path = cx.realise_path(value, links, pos)?;
+    let path = cx.realise_path(value, Links::Keep, pos)?;
+    // What cannot be reached, for whatever reason, is not there.
+    let Ok(path) = cx.follow(path, links) else { return Ok(Value::bool(false)) };
     if !folder && let Some(exists) = cx.listed(&path) {
         return Ok(Value::bool(exists));
     }
-    let file_type = cx.file_type(&path)?;
+    let file_type = cx.file_type(&path).unwrap_or_default();
     Ok(Value::bool(match file_type {
         None => false,
         Some(file_type) => !folder || file_type == raddle_nix_store::nar::FileType::Directory,

@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicU64;
 
 pub(crate) use code::{Code, LambdaCode};
 
-use crate::eval::{Error, ErrorKind, Result};
+use crate::eval::{Error, ErrorKind, Result, name_in_message};
 use crate::paths;
 use crate::value::heap::Heap;
 use crate::value::{List, Shape, Str, Value, View};
@@ -194,7 +194,7 @@ impl Compiler<'_> {
             Resolved::Missing { withs } => match self.context.globals.get(&name) {
                 Some(&value) => Code::Const(value),
                 None if withs.is_empty() => {
-                    let name = String::from_utf8_lossy(name.as_bytes());
+                    let name = name_in_message(name.as_bytes());
                     let message = format!("undefined variable '{name}'");
                     return Err(Error::new(ErrorKind::UndefinedVariable, pos, message));
                 }

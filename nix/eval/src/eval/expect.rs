@@ -11,6 +11,16 @@ use crate::text::suggest;
 use crate::value::env::Env;
 use crate::value::{Attrs, Function, List, Str, Type, Value, View};
 
+/// Returns a name as messages show it: one that nobody would read to the end is cut.
+pub(crate) fn name_in_message(name: &[u8]) -> Cow<'_, str> {
+    const LONG: usize = 1000;
+    if name.len() <= LONG {
+        return String::from_utf8_lossy(name);
+    }
+    let start = String::from_utf8_lossy(&name[..LONG]);
+    Cow::Owned(format!("{}…", start.trim_end_matches(char::REPLACEMENT_CHARACTER)))
+}
+
 /// A description of where a check happens, such as `while evaluating the first argument passed to
 /// builtins.map`.
 pub(crate) trait Where {

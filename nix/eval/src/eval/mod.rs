@@ -27,7 +27,7 @@ use raddle_nix_syntax::{Pos, Symbol, sym};
 pub use coerce::Coerce;
 pub use effects::{Effect, Effects};
 pub use error::{Cause, Error, ErrorKind, Frame, Result, Trace};
-pub(crate) use expect::{describe, hint, show_type};
+pub(crate) use expect::{describe, hint, name_in_message, show_type};
 pub use parallel::Ahead;
 
 use crate::compile::Code;

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use raddle_nix_syntax::{Pos, Symbol};
 
-use super::{Cx, Error, ErrorKind, Result, Trace};
+use super::{Cx, Error, ErrorKind, Result, Trace, name_in_message};
 use crate::compile::Code;
 use crate::compile::code::{HasAttr, Name, Select, WithVar};
 use crate::text::escape;
@@ -137,7 +137,7 @@ impl Cx<'_> {
     pub(crate) fn missing_attribute(&self, attrs: Attrs, name: Symbol, pos: Pos) -> Error {
         let names: Vec<&[u8]> = attrs.attrs().iter().map(|a| a.name.as_bytes()).collect();
         let hint = super::expect::hint(name.as_bytes(), &names);
-        let message = format!("attribute '{}' missing", String::from_utf8_lossy(name.as_bytes()));
+        let message = format!("attribute '{}' missing", name_in_message(name.as_bytes()));
         Error::with_hint(ErrorKind::MissingAttribute, pos, message, hint)
     }
 
@@ -203,8 +203,8 @@ impl Cx<'_> {
 
 #[cold]
 fn undefined(name: Symbol, pos: Pos) -> Error {
-    let name = String::from_utf8_lossy(name.as_bytes());
-    Error::new(ErrorKind::UndefinedVariable, pos, format!("undefined variable '{name}'"))
+    let message = format!("undefined variable '{}'", name_in_message(name.as_bytes()));
+    Error::new(ErrorKind::UndefinedVariable, pos, message)
 }
 
 /// Adds the position of an attribute to errors from its value.

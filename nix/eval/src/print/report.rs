@@ -15,6 +15,7 @@
 //! Without `show_trace` only the first few frames are shown, and those that are always shown.
 //! A frame that was shown already is left out, unless only a few in a row were.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -27,6 +28,9 @@ use crate::eval::{Error, Frame};
 const SHORT_TRACE: usize = 3;
 /// Up to this many repeated frames in a row are shown nevertheless.
 const FEW: usize = 5;
+
+/// Longer frames, in bytes, are cut.
+const LONG: usize = 1100;
 
 const TRUNCATED: &str =
     "(stack trace truncated; use '--show-trace' to show the full, detailed trace)";
@@ -123,7 +127,13 @@ impl Report<'_> {
     }
 
     fn frame(&mut self, frame: &Frame, count: &mut usize) {
-        let _ = write!(self.text, "\n… {}\n", frame.text);
+        // The program's own words are shown in full, names that it made up are not.
+        let text: Cow<'_, str> = if frame.always || frame.text.len() <= LONG {
+            frame.text.as_str().into()
+        } else {
+            format!("{}…", &frame.text[..frame.text.floor_char_boundary(LONG)]).into()
+        };
+        let _ = write!(self.text, "\n… {text}\n");
         *count += 1 + usize::from(self.position("  ", frame.pos));
     }
 
