@@ -55,6 +55,36 @@ fn human_output() {
 }
 
 #[test]
+fn errors_say_where() {
+    const STRING: &str = "error: expected a string but found an integer: 1";
+    for (package, attribute, column, error) in [
+        ("name = 1;", "a.b.name", 3, STRING),
+        ("name = throw \"no\";", "a.b.name", 3, "error: no"),
+        ("type = 1;", "a.b.type", 3, STRING),
+        ("type = throw \"no\";", "a.b.type", 3, "error: no"),
+        ("name = \"n\"; meta = throw \"no\";", "a.b.meta", 15, "error: no"),
+        ("name = \"n\"; meta.description = 1;", "a.b.meta.description", 15, STRING),
+        ("name = \"n\"; meta.description = throw \"no\";", "a.b.meta.description", 15, "error: no"),
+        ("", "a.b", 0, "error: attribute 'name' missing"),
+    ] {
+        let file =
+            format!("{{ packages.a.b = {{ type = \"derivation\"; }} // {{\n  {package} }}; }}");
+        let folder = Folder::new("search-errors", &[("default.nix", file.as_bytes())]);
+        let done = folder.run("search -f . x");
+        assert_eq!(done.code, Some(1), "{package}\n{done:?}");
+        let frame = format!("… while evaluating the attribute 'packages.{attribute}'");
+        let place = if column == 0 {
+            String::new()
+        } else {
+            format!("\n         at DIR/default.nix:2:{column}:\n")
+        };
+        for part in [&format!("{frame}{place}"), error] {
+            assert!(done.err.contains(part), "{package}: no {part:?} in\n{}", done.err);
+        }
+    }
+}
+
+#[test]
 fn marks_matches() {
     Folder::new("search-colour", FILES).succeed(&[
         (

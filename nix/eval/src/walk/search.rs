@@ -8,7 +8,7 @@ use super::Progress;
 use crate::eval::{Cx, Error, ErrorKind, Result, Trace};
 use crate::text::regex::Regex;
 use crate::text::version;
-use crate::value::{Attrs, Type, Value, View};
+use crate::value::{Attr, Attrs, Type, Value, View};
 
 /// What a search looks for.
 #[derive(Debug, Default)]
@@ -144,15 +144,13 @@ impl Walk<'_> {
     /// Finds out what a node is.
     fn look(&self, cx: &Cx<'_>, node: &Node) -> Result<Look> {
         let path = &node.path;
-        let value = cx
-            .force(node.value)
-            .trace(Pos::NONE, || format!("while evaluating the attribute '{}'", text(path)))?;
+        let value = cx.force(node.value).trace(Pos::NONE, || within(path, &[]))?;
         let attrs = match value.view() {
             View::Attrs(attrs) => Some(attrs),
             _ => None,
         };
         if let Some(attrs) = attrs
-            && self.is_derivation(cx, attrs)?
+            && self.is_derivation(cx, path, attrs)?
         {
             return Ok(Look::Leaf(self.package(cx, path, attrs)?));
         }
@@ -164,12 +162,10 @@ impl Walk<'_> {
         {
             true
         } else if in_legacy {
-            match attrs.and_then(|attrs| attrs.get(sym::RECURSE_FOR_DERIVATIONS)) {
-                Some(slot) => cx.force_bool(
-                    slot.get(),
-                    Pos::NONE,
-                    "while evaluating the attribute 'recurseForDerivations'",
-                )?,
+            match attrs.and_then(|attrs| attrs.get_attr(sym::RECURSE_FOR_DERIVATIONS)) {
+                Some(attr) => {
+                    cx.force_bool(attr.value(), attr.pos, || within(path, &[attr.name]))?
+                }
                 None => false,
             }
         } else {
@@ -194,25 +190,31 @@ impl Walk<'_> {
         Ok(Look::Set(children))
     }
 
-    fn is_derivation(&self, cx: &Cx<'_>, attrs: Attrs) -> Result<bool> {
-        match attrs.get(sym::TYPE) {
+    fn is_derivation(&self, cx: &Cx<'_>, path: &[Symbol], attrs: Attrs) -> Result<bool> {
+        match attrs.get_attr(sym::TYPE) {
             None => Ok(false),
-            Some(slot) => Ok(self.string(cx, slot.get())? == b"derivation"),
+            Some(attr) => {
+                Ok(self.string(cx, attr, || within(path, &[attr.name]))? == b"derivation")
+            }
         }
     }
 
     fn package(&self, cx: &Cx<'_>, path: &[Symbol], attrs: Attrs) -> Result<Option<Match>> {
-        let Some(name) = attrs.get(sym::NAME) else {
-            return Err(cx.missing_attribute(attrs, sym::NAME, Pos::NONE));
+        let Some(name) = attrs.get_attr(sym::NAME) else {
+            return Err(cx
+                .missing_attribute(attrs, sym::NAME, Pos::NONE)
+                .frame(Pos::NONE, within(path, &[])));
         };
-        let name = self.string(cx, name.get())?;
+        let name = self.string(cx, name, || within(path, &[sym::NAME]))?;
         let (pname, version) = version::parse_drv_name(name);
         let mut description = Vec::new();
-        if let Some(meta) = attrs.get(sym::META)
-            && let View::Attrs(meta) = cx.force(meta.get())?.view()
-            && let Some(text) = meta.get(sym::DESCRIPTION)
+        if let Some(meta) = attrs.get_attr(sym::META)
+            && let View::Attrs(meta) =
+                cx.force(meta.value()).trace(meta.pos, || within(path, &[sym::META]))?.view()
+            && let Some(attr) = meta.get_attr(sym::DESCRIPTION)
         {
-            description = self.string(cx, text.get())?.to_vec();
+            let at = || within(path, &[sym::META, sym::DESCRIPTION]);
+            description = self.string(cx, attr, at)?.to_vec();
             for byte in &mut description {
                 if *byte == b'\n' {
                     *byte = b' ';
@@ -227,14 +229,25 @@ impl Walk<'_> {
         Ok(Some(Match { path, pname, version, description }))
     }
 
-    fn string(&self, cx: &Cx<'_>, value: Value) -> Result<&'static [u8]> {
-        let value = cx.force(value)?;
-        match value.view() {
+    /// Returns an attribute that must be a string; `at` says which it is.
+    fn string(
+        &self,
+        cx: &Cx<'_>,
+        attr: Attr,
+        at: impl FnOnce() -> String,
+    ) -> Result<&'static [u8]> {
+        let checked = cx.force(attr.value()).and_then(|value| match value.view() {
             View::Str(s) => Ok(s.as_bytes()),
             View::Path(path) => Ok(path),
-            _ => Err(cx.type_error(Type::String, value, Pos::NONE)),
-        }
+            _ => Err(cx.type_error(Type::String, value, attr.pos)),
+        });
+        checked.trace(attr.pos, at)
     }
+}
+
+/// Words that an attribute below `path` is being evaluated.
+fn within(path: &[Symbol], below: &[Symbol]) -> String {
+    format!("while evaluating the attribute '{}'", text(&[path, below].concat()))
 }
 
 /// Sets of packages take longest, so they start first.
