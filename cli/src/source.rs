@@ -28,6 +28,9 @@ impl Source {
         if argument == "-" {
             return Ok(Source::Stdin(options::read_stdin()?));
         }
+        if argument.is_empty() {
+            return Err(Failure::usage("the name of a file must not be empty"));
+        }
         Ok(Source::File(argument.as_bytes().to_vec()))
     }
 

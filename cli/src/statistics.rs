@@ -66,6 +66,7 @@ fn json(evaluator: &mut Evaluator, elapsed: Duration) -> String {
             "bytes": WORD * (stats.sets + stats.set_elements),
         },
         "sizes": { "Env": WORD, "Value": WORD, "Bindings": 2 * WORD, "Attr": ATTR },
+        "nrExprs": stats.exprs,
         "nrOpUpdates": stats.updates,
         "nrOpUpdateValuesCopied": stats.update_copies,
         "nrThunks": stats.thunks,

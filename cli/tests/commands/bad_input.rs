@@ -204,7 +204,14 @@ fn programs_that_need_too_much_memory() {
 fn programs_that_do_not_end_well() {
     Folder::new("bad-programs", &[]).fail(&[
         ("eval --expr 'let x = x; in x'", "infinite recursion encountered"),
-        ("eval --expr 'let f = x: 1 + f x; in f 1'", "max-call-depth exceeded"),
+        (
+            "eval --expr 'let f = x: 1 + f x; in f 1'",
+            "max-call-depth exceeded\n       at «string»:1:16",
+        ),
+        (
+            "eval --expr 'let f = x: builtins.elemAt [ (f x) ] 0; in f 1'",
+            "max-call-depth exceeded\n       at «string»:1:12",
+        ),
         ("eval --expr 'let x = { y = x; }; in builtins.deepSeq x (throw \"end\")'", "error: end"),
         ("eval --json --expr 'let x = { y = x; }; in x'", "error: "),
         ("eval --expr 'builtins.match \"(\" \"\"'", "invalid regular expression '('"),
@@ -214,4 +221,12 @@ fn programs_that_do_not_end_well() {
         ),
         ("eval --expr 'assert 1 == 2; 3'", "assertion"),
     ]);
+}
+
+#[test]
+fn no_name() {
+    let folder = Folder::new("bad-no-name", &[("default.nix", b"1")]);
+    for line in ["search -f '' x", "eval -f ''", "instantiate --eval ''"] {
+        folder.check(line, 2, "", "the name of a file must not be empty");
+    }
 }

@@ -130,6 +130,7 @@ fn statistics() {
             "symbols",
             "sets",
             "sizes",
+            "nrExprs",
             "nrOpUpdates",
             "nrOpUpdateValuesCopied",
             "nrThunks",
@@ -144,6 +145,9 @@ fn statistics() {
         }
         assert!(stats["runtime"]["tasks"].as_u64() > Some(0));
         assert!(stats["nrFunctionCalls"].as_u64() > Some(0));
+        // The call, the function, its body and the number; and what is written in the language
+        // itself, which is read at the start.
+        assert!(stats["nrExprs"].as_u64() > Some(4));
     };
     let line = "eval --expr '(x: x) 1'";
     let done = folder.run(&format!("{line} --stats"));

@@ -182,6 +182,7 @@ impl Cx<'_> {
         let context = compile::Context {
             arena: self.worker.code,
             heap: self.heap(),
+            stats: &self.worker.stats,
             globals: &self.evaluator.globals,
             base,
             home: settings.home.as_deref().filter(|_| !settings.pure),

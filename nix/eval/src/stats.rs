@@ -44,6 +44,8 @@ macro_rules! counters {
 }
 
 counters! {
+    /// Expressions in the texts that were read.
+    exprs,
     /// Thunks made.
     thunks,
     /// Thunks not made because the value was cheap and there already.

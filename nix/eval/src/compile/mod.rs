@@ -20,6 +20,7 @@ pub(crate) use code::{Code, LambdaCode};
 
 use crate::eval::{Error, ErrorKind, Result, name_in_message};
 use crate::paths;
+use crate::stats::Counters;
 use crate::value::heap::Heap;
 use crate::value::{List, Shape, Str, Value, View};
 use code::*;
@@ -37,6 +38,8 @@ pub(crate) struct Context<'c> {
     pub(crate) heap: &'c Heap,
     /// The names visible everywhere.
     pub(crate) globals: &'c Globals,
+    /// Where expressions are counted.
+    pub(crate) stats: &'c Counters,
     /// The folder that relative paths start from.
     pub(crate) base: &'c [u8],
     /// The folder that `~` stands for; `None` forbids it.
@@ -54,9 +57,10 @@ pub(crate) fn compile(
     if let Some(names) = outer {
         scopes.push(Frame::variables(names.to_vec()));
     }
-    let mut compiler = Compiler { context, arena, scopes, empty: None };
-    let code = compiler.expr(expr)?;
-    Ok(arena.alloc(code))
+    let mut compiler = Compiler { context, arena, scopes, empty: None, exprs: 0 };
+    let code = compiler.expr(expr);
+    compiler.context.stats.exprs.add(compiler.exprs);
+    Ok(arena.alloc(code?))
 }
 
 struct Compiler<'c> {
@@ -65,6 +69,8 @@ struct Compiler<'c> {
     scopes: Scopes,
     /// The empty string.
     empty: Option<Value>,
+    /// Expressions met so far.
+    exprs: usize,
 }
 
 impl Compiler<'_> {
@@ -107,6 +113,7 @@ impl Compiler<'_> {
     }
 
     fn expr(&mut self, expr: &Expr<'_>) -> Result<Code> {
+        self.exprs += 1;
         let pos = expr.pos;
         Ok(match expr.kind {
             ExprKind::Int(i) => Code::Const(Value::int(self.context.heap, i)),

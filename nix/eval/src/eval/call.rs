@@ -139,7 +139,9 @@ impl Cx<'_> {
     #[inline]
     fn call_primop(&self, primop: &'static PrimOp, args: &[Value], pos: Pos) -> Result<Value> {
         self.worker.stats.primop_calls.add(1);
-        self.enter()?;
+        if let Err(error) = self.enter() {
+            return Err(self.overflow_in(error, pos));
+        }
         let result = (primop.function)(self, args, pos).and_then(|value| self.force(value));
         self.leave();
         match result {
