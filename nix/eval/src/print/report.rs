@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 
 use raddle_nix_syntax::Pos;
 
-use crate::eval::{Error, Frame};
+use crate::eval::{Error, ErrorKind, Frame};
 
 /// Without `show_trace`, frames are shown until their count (twice for those with a position)
 /// exceeds this.
@@ -29,8 +29,8 @@ const SHORT_TRACE: usize = 3;
 /// Up to this many repeated frames in a row are shown nevertheless.
 const FEW: usize = 5;
 
-/// Longer frames, in bytes, are cut.
-const LONG: usize = 1100;
+/// Longer texts, in bytes, are cut.
+const LONG: usize = 4000;
 
 const TRUNCATED: &str =
     "(stack trace truncated; use '--show-trace' to show the full, detailed trace)";
@@ -66,7 +66,11 @@ pub fn report(error: Error, options: &ReportOptions) -> String {
         report.text.push_str(&prefix);
     }
     let cause = error.cause();
-    report.text.push_str(&cause.message);
+    // The program's own words are shown in full, names that it made up are not.
+    report.text.push_str(&match cause.kind {
+        ErrorKind::Thrown | ErrorKind::Abort => cause.message.as_str().into(),
+        _ => cut(&cause.message),
+    });
     report.text.push('\n');
     report.position("", cause.pos);
     report.text.push_str(&cause.hint);
@@ -127,12 +131,7 @@ impl Report<'_> {
     }
 
     fn frame(&mut self, frame: &Frame, count: &mut usize) {
-        // The program's own words are shown in full, names that it made up are not.
-        let text: Cow<'_, str> = if frame.always || frame.text.len() <= LONG {
-            frame.text.as_str().into()
-        } else {
-            format!("{}…", &frame.text[..frame.text.floor_char_boundary(LONG)]).into()
-        };
+        let text = if frame.always { frame.text.as_str().into() } else { cut(&frame.text) };
         let _ = write!(self.text, "\n… {text}\n");
         *count += 1 + usize::from(self.position("  ", frame.pos));
     }
@@ -164,6 +163,14 @@ impl Report<'_> {
     fn paint(&self, colour: &str, text: &str) -> String {
         if self.options.colour { format!("{colour}{text}{NORMAL}") } else { text.to_owned() }
     }
+}
+
+/// Returns a text without what nobody would read.
+fn cut(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONG {
+        return text.into();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(LONG)]).into()
 }
 
 /// Puts `prefix` before the first line and blanks before the others, without any at line ends.
