@@ -174,6 +174,11 @@ fn depth_does_not_depend_on_workers() {
             "let f = n: { v = builtins.elemAt [ (f (n + 1)).v ] 0; }; in [ 1 (builtins.trace \"m\" 2) (f 0).v ]",
             false,
         ),
+        // Data within data, to an end and without.
+        ("let f = n: if n == 4000 then [ ] else { a = f (n + 1); b = [ n n ]; }; in f 0", true),
+        ("let f = n: { a = f (n + 1); b = [ n n ]; }; in f 0", false),
+        ("let f = n: [ n (f (n + 1)) ]; in f 0", false),
+        ("builtins.genList (i: i * 2) 100000", true),
     ] {
         let (result, messages) = check(&with_prelude(text));
         assert_eq!(result.is_ok(), succeeds, "{text}: {result:?}");

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use raddle::Priority;
-use raddle_nix_syntax::{Pos, sym};
+use raddle_nix_syntax::sym;
 
 use super::{Cx, Effect, ErrorKind, Result};
 use crate::value::{Value, View};
@@ -23,7 +23,19 @@ pub(super) struct Needed<'p> {
     index: usize,
     /// The same for the task that started this one.
     parent: Option<&'p Needed<'p>>,
+    /// How many tasks that makes.
+    level: u32,
 }
+
+/// The most tasks within each other. Deeper data is evaluated by the task that has come so far:
+/// there is enough to do for the others, and every call asks all tasks around it whether they are
+/// still needed.
+const DEEPEST: u32 = 24;
+/// By how many calls a member is deeper than what it is in, ahead of a printer: more than any printer
+/// needs. What is evaluated here is not too deep for a printer that comes alone.
+const LEVELS: u32 = 4;
+/// The most tasks for the members of one value.
+const MOST: usize = 1 << 12;
 
 impl Needed<'_> {
     #[inline]
@@ -58,7 +70,7 @@ impl Cx<'_> {
         work: impl Fn(&Cx<'_>, &T) -> Result<R> + Sync,
     ) -> Vec<Result<R>> {
         let mut stopped = false;
-        if self.alone || items.len() < 2 {
+        if self.alone || items.len() < 2 || self.level() >= DEEPEST {
             return items
                 .iter()
                 .map_while(|item| {
@@ -80,6 +92,11 @@ impl Cx<'_> {
             .collect()
     }
 
+    /// Returns how many tasks there are around the work at hand.
+    fn level(&self) -> u32 {
+        self.needed.map_or(0, |needed| needed.level)
+    }
+
     /// Runs a task for each item and waits for all.
     fn spread<T: Sync, R: Send>(
         &self,
@@ -90,7 +107,7 @@ impl Cx<'_> {
     ) -> Vec<(Result<R>, Vec<Effect>)> {
         let evaluator = self.evaluator;
         let depth = self.depth.get();
-        let parent = self.needed;
+        let (parent, level) = (self.needed, self.level() + 1);
         let first_failed = AtomicUsize::new(usize::MAX);
         let (first_failed, failed, work) = (&first_failed, &failed, &work);
         let mut results: Vec<Option<(Result<R>, Vec<Effect>)>> = Vec::new();
@@ -98,7 +115,7 @@ impl Cx<'_> {
         self.task.scope(|scope| {
             for (index, (item, result)) in items.iter().zip(&mut results).enumerate() {
                 scope.spawn(self.task, priority(item), move |task| {
-                    let needed = Needed { failed: first_failed, index, parent };
+                    let needed = Needed { failed: first_failed, index, parent, level };
                     *result = Some(loop {
                         let mut cx = Cx::new(evaluator, task, false);
                         cx.depth.set(depth);
@@ -155,7 +172,9 @@ impl Cx<'_> {
         }
         if !self.alone {
             let seen = Mutex::default();
+            self.depth.set(LEVELS);
             let _ = self.ahead(value, what, &seen);
+            self.depth.set(0);
         }
         self.rescued(print)
     }
@@ -179,17 +198,31 @@ impl Cx<'_> {
             View::List(list) if seen.lock().insert(value.0) => list.iter().collect(),
             _ => return Ok(()),
         };
-        self.nested(Pos::NONE, || {
-            if let [only] = members[..] {
-                return self.ahead(only, what, seen);
-            }
-            let results = self.spread(
-                &members,
-                |_| Priority::Normal,
-                Result::is_err,
-                |cx, member| cx.ahead(*member, what, seen),
-            );
-            results.into_iter().try_for_each(|(result, _)| result)
-        })
+        if self.stack_is_full() {
+            return Err(self.stack_overflow());
+        }
+        let depth = self.depth.get();
+        self.depth.set(depth + LEVELS);
+        let result = self.ahead_of_members(&members, what, seen);
+        self.depth.set(depth);
+        result
+    }
+
+    fn ahead_of_members(
+        &self,
+        members: &[Value],
+        what: Ahead,
+        seen: &Mutex<HashSet<u64>>,
+    ) -> Result<()> {
+        let all = |cx: &Cx<'_>, members: &[Value]| {
+            members.iter().try_for_each(|member| cx.ahead(*member, what, seen))
+        };
+        if members.len() < 2 || self.level() >= DEEPEST {
+            return all(self, members);
+        }
+        let blocks: Vec<&[Value]> = members.chunks(members.len().div_ceil(MOST)).collect();
+        let results =
+            self.spread(&blocks, |_| Priority::Normal, Result::is_err, |cx, block| all(cx, block));
+        results.into_iter().try_for_each(|(result, _)| result)
     }
 }
