@@ -107,6 +107,10 @@ fn long_names() {
         format!("{{ {name} = 1; ${{\"{name}\"}} = 2; }}"),
         format!("{{ {name}, {name} }}: 1"),
         format!("(rec {{ {name} = throw \"no\"; }}).{name}"),
+        format!("{{ {name}1 = 1; }}.{name}2"),
+        format!("let {name}1 = 1; in {name}2"),
+        format!("<{name}>"),
+        format!("import /{name}"),
     ];
     for text in texts {
         let folder = Folder::new("bad-long-name", &[("long.nix", text.as_bytes())]);
@@ -216,7 +220,7 @@ fn programs_that_need_too_much_memory() {
 
 #[test]
 fn programs_that_do_not_end_well() {
-    Folder::new("bad-programs", &[]).fail(&[
+    Folder::new("bad-programs", &[("deep.nix", b"n: import ./deep.nix (n + 1)")]).fail(&[
         ("eval --expr 'let x = x; in x'", "infinite recursion encountered"),
         (
             "eval --expr 'let f = x: 1 + f x; in f 1'",
@@ -225,6 +229,18 @@ fn programs_that_do_not_end_well() {
         (
             "eval --expr 'let f = x: builtins.elemAt [ (f x) ] 0; in f 1'",
             "max-call-depth exceeded\n       at «string»:1:12",
+        ),
+        (
+            "eval --expr 'let f = x: builtins.filter f [ x ]; in f 1'",
+            "max-call-depth exceeded\n       at «string»:1:12",
+        ),
+        (
+            "eval --expr 'let s = { __functor = s; }; in s 1'",
+            "max-call-depth exceeded\n       at «string»:1:32",
+        ),
+        (
+            "eval --impure --expr 'import ./deep.nix 1'",
+            "max-call-depth exceeded\n       at DIR/deep.nix:1:4",
         ),
         ("eval --expr 'let x = { y = x; }; in builtins.deepSeq x (throw \"end\")'", "error: end"),
         ("eval --json --expr 'let x = { y = x; }; in x'", "error: "),

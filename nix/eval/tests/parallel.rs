@@ -84,6 +84,18 @@ fn the_first_error_in_order_is_reported() {
 }
 
 #[test]
+fn what_a_message_shows_of_a_value_does_not_depend_on_workers() {
+    for text in [
+        "let s = { a = busy 10; b = \"constant\"; c = [ (busy 1) ]; d = [ 1 2 ]; }; in many (i: if i == 59 then \"${s}\" else builtins.deepSeq s (busy i))",
+        "let l = [ (busy 10) { a = 1; } ]; in many (i: if i == 30 then l + 1 else builtins.deepSeq l (busy i))",
+    ] {
+        let (result, _) = check(&with_prelude(text));
+        let error = result.unwrap_err();
+        assert!(error.contains("«thunk»"), "{error}");
+    }
+}
+
+#[test]
 fn an_endless_sibling_does_not_hide_an_error() {
     let text = with_prelude(
         "let forever = builtins.genericClosure { startSet = [ { key = 0; } ]; operator = x: [ { key = x.key + 1; } ]; };

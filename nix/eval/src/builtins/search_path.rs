@@ -4,8 +4,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use raddle_nix_syntax::{Pos, sym};
 
-use super::file_system::{Links, lossy};
-use crate::eval::{Coerce, Cx, Error, ErrorKind, Result};
+use super::file_system::Links;
+use crate::eval::{Coerce, Cx, Error, ErrorKind, Result, name_in_message};
 use crate::paths;
 use crate::value::{PrimOp, Value};
 
@@ -81,7 +81,7 @@ impl Cx<'_> {
         let root = match self.search_place(entry)? {
             SearchPlace::Found(root) => root,
             SearchPlace::Missing(text, why) => {
-                let entry = lossy(text);
+                let entry = name_in_message(text);
                 self.emit_once(text.as_ptr().addr(), || match why {
                     Why::Absent => {
                         format!("warning: Nix search path entry '{entry}' does not exist, ignoring")
@@ -134,7 +134,7 @@ impl Cx<'_> {
                 return Ok(self.path(path));
             }
         }
-        let name = lossy(name);
+        let name = name_in_message(name);
         let message = if self.evaluator.settings.pure {
             format!(
                 "cannot look up '<{name}>' in pure evaluation mode (use '--impure' to override)"

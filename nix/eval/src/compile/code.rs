@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 
 use raddle_nix_syntax::{Pos, Symbol};
 
-use crate::value::{Shape, Value};
+use crate::value::{List, Shape, Value};
 
 /// An expression.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +52,8 @@ pub(crate) enum Code {
     Assert(&'static Assert),
     /// `[ … ]`, not empty.
     List(&'static [Code]),
+    /// A list of constants.
+    ConstList(List),
     /// `!e`
     Not(&'static Unary),
     /// Operators that are not calls of globals.

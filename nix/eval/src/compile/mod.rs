@@ -20,6 +20,7 @@ pub(crate) use code::{Code, LambdaCode};
 
 use crate::eval::{Error, ErrorKind, Result, name_in_message};
 use crate::paths;
+use crate::print::constants::note_list;
 use crate::stats::Counters;
 use crate::value::heap::Heap;
 use crate::value::{List, Shape, Str, Value, View};
@@ -112,6 +113,22 @@ impl Compiler<'_> {
         Ok(self.slice(&codes))
     }
 
+    /// Compiles a list; one of constants is made at once.
+    fn list(&mut self, items: &[&Expr<'_>]) -> Result<Code> {
+        let codes = self.exprs(items)?;
+        let constants: Option<Vec<Value>> = codes
+            .iter()
+            .map(|code| match code {
+                Code::Const(value) if is_plain(*value) => Some(*value),
+                _ => None,
+            })
+            .collect();
+        let Some(constants) = constants else { return Ok(Code::List(codes)) };
+        let list = List::new(self.context.heap, &constants);
+        note_list(list);
+        Ok(Code::ConstList(list))
+    }
+
     fn expr(&mut self, expr: &Expr<'_>) -> Result<Code> {
         self.exprs += 1;
         let pos = expr.pos;
@@ -131,7 +148,7 @@ impl Compiler<'_> {
             ExprKind::InterpolatedPath(parts) => self.interpolated_path(parts, pos)?,
             ExprKind::LookupPath(name) => self.lookup_path(name, pos)?,
             ExprKind::List([]) => Code::Const(List::empty().into()),
-            ExprKind::List(items) => Code::List(self.exprs(items)?),
+            ExprKind::List(items) => self.list(items)?,
             ExprKind::Attrs(attrs) => self.attrs(attrs)?,
             ExprKind::Let(attrs, body) => self.let_in(attrs, body)?,
             ExprKind::LegacyLet(attrs) => {
@@ -528,6 +545,12 @@ where
 }
 
 /// Returns what the desugared printer needs to show paths as they are.
+/// Returns whether a constant is a number, a text or the like, not a function: these are equal or
+/// not by where they are.
+fn is_plain(value: Value) -> bool {
+    !matches!(value.view(), View::Function(_) | View::Attrs(_) | View::List(_) | View::Thunk)
+}
+
 fn paths_of(context: Context<'_>) -> Paths<'_> {
     Paths { base: context.base, home: context.home.unwrap_or(b"~") }
 }

@@ -85,7 +85,7 @@ impl Cx<'_> {
                     let functor = self.force_slot(slot).map_err(|error| {
                         error.frame(pos, "while calling a functor (an attribute set with a '__functor' attribute)")
                     })?;
-                    self.enter()?;
+                    self.enter().map_err(|error| error.too_deep_at(pos))?;
                     let called = self.call(functor, &[function], pos);
                     self.leave();
                     function = called?;
@@ -129,7 +129,7 @@ impl Cx<'_> {
     /// Runs `work` one level deeper; the error for too many levels is at `pos`.
     pub(crate) fn nested<T>(&self, pos: Pos, work: impl FnOnce() -> Result<T>) -> Result<T> {
         if let Err(error) = self.enter() {
-            return Err(self.overflow_in(error, pos));
+            return Err(error.too_deep_at(pos));
         }
         let result = work();
         self.leave();
@@ -140,7 +140,7 @@ impl Cx<'_> {
     fn call_primop(&self, primop: &'static PrimOp, args: &[Value], pos: Pos) -> Result<Value> {
         self.worker.stats.primop_calls.add(1);
         if let Err(error) = self.enter() {
-            return Err(self.overflow_in(error, pos));
+            return Err(error.too_deep_at(pos));
         }
         let result = (primop.function)(self, args, pos).and_then(|value| self.force(value));
         self.leave();
@@ -155,7 +155,7 @@ impl Cx<'_> {
         self.worker.stats.function_calls.add(1);
         let code = lambda.code();
         if let Err(error) = self.enter() {
-            return Err(self.overflow_in(error, pos));
+            return Err(error.too_deep_at(pos));
         }
         let env = self.new_env(lambda.env(), code.slots);
         let bound = match &code.formals {
@@ -216,15 +216,6 @@ impl Cx<'_> {
     }
 
     #[cold]
-    fn overflow_in(&self, error: Error, pos: Pos) -> Error {
-        match error.kind() {
-            ErrorKind::StackOverflow => Error::new(error.kind(), pos, error.to_string()),
-            // Abandoned in one way or another.
-            _ => error,
-        }
-    }
-
-    #[cold]
     #[inline(never)]
     fn lambda_frames(&self, error: Error, code: &'static LambdaCode, pos: Pos) -> Error {
         if !self.evaluator.settings.show_trace {
@@ -252,7 +243,8 @@ fn primop_frame(error: Error, primop: &PrimOp, pos: Pos) -> Error {
     if primop.name == "addErrorContext" {
         return error;
     }
-    error.frame(pos, format!("while calling the '{}' builtin", primop.name))
+    // A function that it called was too deep.
+    error.too_deep_at(pos).frame(pos, format!("while calling the '{}' builtin", primop.name))
 }
 
 fn lambda_name(code: &LambdaCode) -> String {

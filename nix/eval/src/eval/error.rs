@@ -155,6 +155,20 @@ impl Error {
         }
     }
 
+    /// Gives a call that is too deep a position as long as it has neither that nor frames.
+    #[cold]
+    #[must_use]
+    pub(crate) fn too_deep_at(self, pos: Pos) -> Error {
+        match self.0 {
+            Node::Cause(cause)
+                if cause.kind == ErrorKind::StackOverflow && !cause.pos.is_known() =>
+            {
+                Error::new(cause.kind, pos, cause.message.clone())
+            }
+            _ => self,
+        }
+    }
+
     /// Returns the cause.
     pub fn cause(self) -> &'static Cause {
         match self.0 {

@@ -216,6 +216,7 @@ impl<'e> Cx<'e> {
                 }
             }
             Code::Assert(assert) => self.assert(assert, env),
+            Code::ConstList(list) => Ok(list.into()),
             Code::List(items) => Ok(self.list_from_fn(items.len(), |i| self.delay(&items[i], env))),
             Code::HasAttr(code) => self.has_attr(code, env),
             Code::Not(not) => {

@@ -12,6 +12,7 @@
 //!
 //! Not here: where the text goes.
 
+pub(crate) mod constants;
 pub mod json;
 mod plain;
 mod pretty;
@@ -34,6 +35,9 @@ use crate::value::heap::Heap;
 pub struct PrintOptions {
     /// Whether everything is evaluated; otherwise thunks are shown as such.
     pub force: bool,
+    /// Whether of the members of sets and lists only constants of the program are shown, and all
+    /// others as thunks, whatever has been evaluated so far.
+    pub constants_only: bool,
     /// Whether terminal colours are used.
     pub colour: bool,
     /// Whether derivations are shown by their path only; needs `force`.
@@ -63,6 +67,7 @@ impl PrintOptions {
     /// As `builtins.trace` prints: what has been evaluated so far, on one line.
     pub const SHALLOW: PrintOptions = PrintOptions {
         force: false,
+        constants_only: false,
         colour: false,
         derivation_paths: false,
         track_repeated: true,
@@ -78,8 +83,9 @@ impl PrintOptions {
     pub const REPL: PrintOptions =
         PrintOptions { show_errors: true, indent: 2, max_depth: 1, ..PrintOptions::EVAL };
 
-    /// As error messages print: a glimpse of what has been evaluated so far.
+    /// As error messages print: a glimpse that is the same whatever has been evaluated so far.
     pub const ERROR: PrintOptions = PrintOptions {
+        constants_only: true,
         max_depth: 10,
         max_attrs: 10,
         max_items: 10,

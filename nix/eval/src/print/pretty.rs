@@ -15,6 +15,7 @@ use std::io::Write;
 
 use raddle_nix_syntax::sym;
 
+use super::constants;
 use super::seen::Seen;
 use super::{Output, PrintOptions};
 use crate::eval::{Coerce, Cx, Error, Result};
@@ -136,7 +137,11 @@ impl<'a, 'e> Printer<'a, 'e> {
             }
             escape::write_attribute_name(&mut self.out.bytes, attr.name.as_bytes());
             self.text(" = ");
-            self.member(attr.value(), depth + 1)?;
+            if self.options.constants_only && !constants::is_constant(attr) {
+                self.coloured(MAGENTA, "«thunk»");
+            } else {
+                self.member(attr.value(), depth + 1)?;
+            }
             self.text(";");
             self.attrs_printed += 1;
         }
@@ -156,6 +161,7 @@ impl<'a, 'e> Printer<'a, 'e> {
             return Ok(());
         }
         let broken = self.is_broken(list.len(), list.iter().next());
+        let all_shown = !self.options.constants_only || constants::has_constants(list);
         self.indent += self.options.indent;
         self.text("[");
         for (i, item) in list.iter().enumerate() {
@@ -164,7 +170,11 @@ impl<'a, 'e> Printer<'a, 'e> {
                 self.elided(list.len() - i, "item");
                 break;
             }
-            self.member(item, depth + 1)?;
+            if all_shown {
+                self.member(item, depth + 1)?;
+            } else {
+                self.coloured(MAGENTA, "«thunk»");
+            }
             self.items_printed += 1;
         }
         self.indent -= self.options.indent;

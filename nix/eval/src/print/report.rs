@@ -31,6 +31,8 @@ const FEW: usize = 5;
 
 /// Longer texts, in bytes, are cut.
 const LONG: usize = 4000;
+/// What is left at the end of such a text, where it often says what is wrong.
+const TAIL: usize = 500;
 
 const TRUNCATED: &str =
     "(stack trace truncated; use '--show-trace' to show the full, detailed trace)";
@@ -170,7 +172,9 @@ fn cut(text: &str) -> Cow<'_, str> {
     if text.len() <= LONG {
         return text.into();
     }
-    format!("{}…", &text[..text.floor_char_boundary(LONG)]).into()
+    let start = text.floor_char_boundary(LONG - TAIL);
+    let end = text.ceil_char_boundary(text.len() - TAIL);
+    format!("{}…{}", &text[..start], &text[end..]).into()
 }
 
 /// Puts `prefix` before the first line and blanks before the others, without any at line ends.

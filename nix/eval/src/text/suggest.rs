@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 /// Names further away than this many edits are not suggested.
 const MAX_DISTANCE: usize = 2;
 
+/// Longer names, in bytes, are not compared: nobody types them.
+const LONGEST: usize = 1000;
+
 /// At most this many names are suggested.
 const MAX_SUGGESTIONS: usize = 5;
 
@@ -38,7 +41,7 @@ pub fn did_you_mean(matches: &[&[u8]]) -> Option<String> {
 
 /// Returns the number of edits from `left` to `right` if it is small enough to matter.
 fn distance(left: &[u8], right: &[u8], row: &mut Vec<usize>) -> Option<usize> {
-    if left.len().abs_diff(right.len()) > MAX_DISTANCE {
+    if left.len().abs_diff(right.len()) > MAX_DISTANCE || left.len() > LONGEST {
         return None;
     }
     row.clear();
@@ -62,6 +65,12 @@ fn distance(left: &[u8], right: &[u8], row: &mut Vec<usize>) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_types_long_names() {
+        let long = |last: u8| [&b"x".repeat(1 << 20)[..], &[last]].concat();
+        assert!(best_matches([&long(b'a')[..]], &long(b'b')).is_empty());
+    }
 
     #[test]
     fn suggests() {
