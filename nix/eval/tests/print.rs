@@ -41,7 +41,7 @@ const COMMON: &[(&str, &str)] = &[
         "[ { a = 1; } «repeated» «repeated» { a = 1; } ]",
     ),
     ("let x = { }; y = [ ]; in [ x x y y ]", "[ { } { } [ ] [ ] ]"),
-    ("let x = [ 1 ]; in [ x x ]", "[ [ 1 ] «repeated» ]"),
+    ("let x = [ 1 ]; in [ x x x ]", "[ [ 1 ] [ 1 ] «repeated» ]"),
     ("let x = [ 1 2 3 ]; in [ x x ]", "[ [ 1 2 3 ] «repeated» ]"),
     ("let x = { y = x; }; in x", "{ y = «repeated»; }"),
     ("let x = [ x ]; in x", "[ [ «repeated» ] ]"),

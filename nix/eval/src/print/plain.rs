@@ -26,11 +26,11 @@ impl<'a, 'e> Printer<'a, 'e> {
 
     /// Prints a whole value.
     pub(super) fn print(mut self, value: Value) -> Result<()> {
-        self.value(value, None)?;
+        self.value(value)?;
         self.out.finish()
     }
 
-    fn value(&mut self, value: Value, cell: Option<Value>) -> Result<()> {
+    fn value(&mut self, value: Value) -> Result<()> {
         match value.view() {
             View::Int(i) => self.text(i.to_string()),
             View::Float(f) => self.text(number::float_general(f)),
@@ -46,7 +46,7 @@ impl<'a, 'e> Printer<'a, 'e> {
             View::Function(Function::PartialApp(_)) => self.text("<PRIMOP-APP>"),
             View::Attrs(attrs) if self.seen.has_set(attrs) => self.text("«repeated»"),
             View::Attrs(attrs) => self.cx.nested(Pos::NONE, || self.set(attrs))?,
-            View::List(list) if self.seen.has_list(list, cell) => self.text("«repeated»"),
+            View::List(list) if self.seen.has_list(list) => self.text("«repeated»"),
             View::List(list) => self.cx.nested(Pos::NONE, || self.list(list))?,
             View::Thunk => match value.as_thunk() {
                 Some(thunk) if thunk.is_busy() => self.text("«potential infinite recursion»"),
@@ -61,7 +61,7 @@ impl<'a, 'e> Printer<'a, 'e> {
         for attr in attrs.sorted(self.cx.heap()) {
             escape::write_attribute_name(&mut self.out.bytes, attr.name.as_bytes());
             self.text(" = ");
-            self.value(attr.value(), Some(attr.value()))?;
+            self.value(attr.value())?;
             self.text("; ");
         }
         self.text("}");
@@ -71,7 +71,7 @@ impl<'a, 'e> Printer<'a, 'e> {
     fn list(&mut self, list: List) -> Result<()> {
         self.text("[ ");
         for item in list.iter() {
-            self.value(item, Some(item))?;
+            self.value(item)?;
             self.text(" ");
         }
         self.text("]");

@@ -65,7 +65,7 @@ impl<'a, 'e> Printer<'a, 'e> {
             Some(cx) if self.options.force => cx.force(value)?,
             _ => value.resolved(),
         };
-        self.value(value, None, 0)?;
+        self.value(value, 0)?;
         self.out.finish()
     }
 
@@ -82,11 +82,11 @@ impl<'a, 'e> Printer<'a, 'e> {
             },
             _ => value.resolved(),
         };
-        self.value(evaluated, Some(value), depth)
+        self.value(evaluated, depth)
     }
 
-    /// Prints a value that has been evaluated if it is to be; `cell` is what led to it.
-    fn value(&mut self, value: Value, cell: Option<Value>, depth: usize) -> Result<()> {
+    /// Prints a value that has been evaluated if it is to be.
+    fn value(&mut self, value: Value, depth: usize) -> Result<()> {
         match value.view() {
             View::Int(i) => self.coloured(CYAN, i.to_string()),
             View::Float(f) => self.coloured(CYAN, number::float_general(f)),
@@ -100,7 +100,7 @@ impl<'a, 'e> Printer<'a, 'e> {
                 return self.nested(|printer| printer.set(attrs, repeated, depth));
             }
             View::List(list) => {
-                let repeated = self.options.track_repeated && self.seen.has_list(list, cell);
+                let repeated = self.options.track_repeated && self.seen.has_list(list);
                 return self.nested(|printer| printer.list(list, repeated, depth));
             }
             View::Thunk => match value.as_thunk() {

@@ -1,53 +1,38 @@
 //! Which sets and lists have been printed before.
 //!
-//! Nix tells a repeated value by its storage: a set by its table of attributes, a list by its
-//! array of elements, except that one or two elements are stored in the cell itself, so that
-//! such a list counts as repeated only where the same cell is met again. Empty ones never do.
+//! A set or list is told by where it lies. Empty ones are never repeated.
+//!
+//! Nix does the same, except that it stores one or two elements in the cell of the list itself, so that
+//! such a list is repeated only where the same cell is met again. Which cell leads to a list depends
+//! on what was evaluated when, so that cannot be told here: a short list is printed twice at most.
 
 use std::collections::HashSet;
 
 use crate::value::{Attrs, List, Value};
 
-/// Lists of at most this many elements are told by their cell.
-const IN_CELL: usize = 2;
+/// Lists of at most this many elements are printed once more.
+const SHORT: usize = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Sets and lists, and the thunks that led to short lists.
-    words: HashSet<u64>,
-    /// Short lists that were met without a thunk in front.
-    bare: HashSet<u64>,
+    /// The addresses of sets and lists.
+    once: HashSet<u64>,
+    /// Those of short lists that were met again.
+    twice: HashSet<u64>,
 }
 
 impl Seen {
     /// Returns whether a set was printed before, and notes it.
     pub(super) fn has_set(&mut self, attrs: Attrs) -> bool {
-        !attrs.is_empty() && !self.words.insert(Value::from(attrs).0)
+        !attrs.is_empty() && !self.once.insert(Value::from(attrs).0)
     }
 
-    /// Returns whether a list was printed before, and notes it. `cell` is the member of a set or
-    /// list that led to it, `None` for the outermost value.
-    pub(super) fn has_list(&mut self, list: List, cell: Option<Value>) -> bool {
-        if list.is_empty() {
+    /// Returns whether a list was printed as often as it may be, and notes it.
+    pub(super) fn has_list(&mut self, list: List) -> bool {
+        let word = Value::from(list).0;
+        if list.is_empty() || self.once.insert(word) {
             return false;
         }
-        let word = Value::from(list).0;
-        if list.len() > IN_CELL {
-            return !self.words.insert(word);
-        }
-        match cell {
-            None => false,
-            // A thunk may have been replaced by its result in one place and not yet in another:
-            // whoever meets the bare list cannot tell its cell from others.
-            Some(cell) if cell.is_thunk() => {
-                let known = !self.words.insert(cell.0) || self.bare.contains(&word);
-                self.words.insert(word);
-                known
-            }
-            Some(_) => {
-                self.bare.insert(word);
-                !self.words.insert(word)
-            }
-        }
+        list.len() > SHORT || !self.twice.insert(word)
     }
 }
