@@ -10,6 +10,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use raddle_nix::Settings;
+
 use crate::progress;
 
 /// The exit code of any failed evaluation.
@@ -52,14 +54,11 @@ fn give_up(limit: u64) -> ! {
     signal_hook::low_level::exit(FAILED)
 }
 
-/// The smallest limit that a user can set.
-pub(crate) const SMALLEST: u64 = 16 << 20;
-
 /// Returns three quarters of the memory that this process may use, if that is known: the rest is
 /// for what is not counted, and for others.
 pub(crate) fn default_limit() -> Option<u64> {
     let read = |path: &Path| std::fs::read_to_string(path).ok();
-    available(read).map(|bytes| (bytes / 4 * 3).max(SMALLEST))
+    available(read).map(|bytes| (bytes / 4 * 3).max(Settings::SMALLEST_HEAP_LIMIT))
 }
 
 /// Reads a size in bytes: a number, which may have a fraction, and perhaps `K`, `M`, `G` or `T`,

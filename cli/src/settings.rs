@@ -227,7 +227,7 @@ fn max_call_depth(settings: &mut Settings, value: &str) -> Result<(), String> {
 fn max_heap(settings: &mut Settings, value: &str) -> Result<(), String> {
     settings.heap_limit = match memory::parse_size(value) {
         Some(0) => None,
-        Some(limit) if limit >= memory::SMALLEST => Some(limit),
+        Some(limit) if limit >= Settings::SMALLEST_HEAP_LIMIT => Some(limit),
         _ => {
             return Err("a size of at least 16M, such as 512M or 20G, or 0 for no limit".to_owned());
         }

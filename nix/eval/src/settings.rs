@@ -37,7 +37,8 @@ pub struct Settings {
     pub restricted: bool,
     /// The number of nested calls that is too many.
     pub max_call_depth: u32,
-    /// The most bytes that all values may take together, at least 16 MiB; see
+    /// The most bytes that all values may take together, at least
+    /// [`SMALLEST_HEAP_LIMIT`](Self::SMALLEST_HEAP_LIMIT); see
     /// [`Evaluator::try_run`](crate::Evaluator::try_run).
     pub heap_limit: Option<u64>,
     /// Whether errors get a frame for every function call.
@@ -85,6 +86,9 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The smallest limit on memory in bytes: a smaller one leaves no room for anything.
+    pub const SMALLEST_HEAP_LIMIT: u64 = 16 << 20;
+
     /// Returns whether an experimental feature is on.
     pub fn has_feature(&self, name: &str) -> bool {
         self.experimental_features.iter().any(|feature| feature == name)

@@ -90,19 +90,48 @@ fn chains_succeed_however_long() {
 
 #[test]
 fn depth_errors_are_the_same_for_every_number_of_workers() {
-    for text in [
+    for (text, found, expected) in [
         // Without end, through fresh values.
-        "let f = n: { v = elemAt [ (f (n + 1)).v ] 0; }; in many 30 (i: if i == 20 then (f 0).v else pkg \"p-1\")",
-        "let f = n: 1 + f (n + 1); in many 30 (i: if i == 20 then f 0 else pkg \"p-1\")",
-        "let f = n: 1 + f (n + 1); in lenient (many 30 (i: if i == 20 then f 0 else pkg \"p-1\"))",
+        (
+            "let f = n: { v = elemAt [ (f (n + 1)).v ] 0; }; in many 30 (i: if i == 20 then (f 0).v else pkg \"p-1\")",
+            20,
+            Some("max-call-depth exceeded"),
+        ),
+        (
+            "let f = n: 1 + f (n + 1); in many 30 (i: if i == 20 then f 0 else pkg \"p-1\")",
+            20,
+            Some("max-call-depth exceeded"),
+        ),
+        (
+            "let f = n: 1 + f (n + 1); in lenient (many 30 (i: if i == 20 then f 0 else pkg \"p-1\"))",
+            29,
+            None,
+        ),
         // A circle that is longer than the depth allowed.
-        "let c = genList (i: elemAt c (if i == 19999 then 0 else i + 1)) 20000; in many 20 (i: pkg (elemAt c (i * 1000)))",
+        (
+            "let c = genList (i: elemAt c (if i == 19999 then 0 else i + 1)) 20000; in many 20 (i: pkg (elemAt c (i * 1000)))",
+            0,
+            Some("max-call-depth exceeded"),
+        ),
         // Sets within sets without end.
-        "let f = n: set { a = f (n + 1); p = pkg \"p-${toString n}\"; }; in lenient (f 0)",
+        (
+            "let f = n: set { a = f (n + 1); p = pkg \"p-${toString n}\"; }; in lenient (f 0)",
+            500,
+            None,
+        ),
         // A failure at the end of a long chain.
-        "let c = genList (i: if i == 29999 then throw \"end\" else elemAt c (i + 1)) 30000; in many 20 (i: pkg (elemAt c (i * 1000)))",
+        (
+            "let c = genList (i: if i == 29999 then throw \"end\" else elemAt c (i + 1)) 30000; in many 20 (i: pkg (elemAt c (i * 1000)))",
+            0,
+            Some("error: end"),
+        ),
     ] {
-        check(&with_prelude(text));
+        let outcome = check(&with_prelude(text));
+        assert_eq!(outcome.found.len(), found, "{text}");
+        match (&outcome.error, expected) {
+            (Some(error), Some(expected)) => assert!(error.contains(expected), "{text}: {error}"),
+            (error, expected) => assert_eq!(error.as_deref(), expected, "{text}"),
+        }
     }
 }
 

@@ -85,7 +85,7 @@ impl Cx<'_> {
                     let functor = self.force_slot(slot).map_err(|error| {
                         error.frame(pos, "while calling a functor (an attribute set with a '__functor' attribute)")
                     })?;
-                    self.enter().map_err(|error| error.too_deep_at(pos))?;
+                    self.enter(pos)?;
                     let called = self.call(functor, &[function], pos);
                     self.leave();
                     function = called?;
@@ -105,12 +105,12 @@ impl Cx<'_> {
         Error::new(ErrorKind::Type, pos, message)
     }
 
-    /// Counts a nested call.
+    /// Counts a nested call; the error for too many is at `pos`.
     #[inline(always)]
-    fn enter(&self) -> Result<()> {
+    fn enter(&self, pos: Pos) -> Result<()> {
         let depth = self.depth.get();
         if depth > self.max_depth || self.stack_is_full() {
-            return Err(self.stack_overflow());
+            return Err(self.stack_overflow().too_deep_at(pos));
         }
         if let Some(needed) = self.needed
             && needed.is_gone()
@@ -128,9 +128,7 @@ impl Cx<'_> {
 
     /// Runs `work` one level deeper; the error for too many levels is at `pos`.
     pub(crate) fn nested<T>(&self, pos: Pos, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        if let Err(error) = self.enter() {
-            return Err(error.too_deep_at(pos));
-        }
+        self.enter(pos)?;
         let result = work();
         self.leave();
         result
@@ -139,9 +137,7 @@ impl Cx<'_> {
     #[inline]
     fn call_primop(&self, primop: &'static PrimOp, args: &[Value], pos: Pos) -> Result<Value> {
         self.worker.stats.primop_calls.add(1);
-        if let Err(error) = self.enter() {
-            return Err(error.too_deep_at(pos));
-        }
+        self.enter(pos)?;
         let result = (primop.function)(self, args, pos).and_then(|value| self.force(value));
         self.leave();
         match result {
@@ -154,9 +150,7 @@ impl Cx<'_> {
     fn call_lambda(&self, lambda: LambdaRef, arg: Value, pos: Pos) -> Result<Value> {
         self.worker.stats.function_calls.add(1);
         let code = lambda.code();
-        if let Err(error) = self.enter() {
-            return Err(error.too_deep_at(pos));
-        }
+        self.enter(pos)?;
         let env = self.new_env(lambda.env(), code.slots);
         let bound = match &code.formals {
             None => {

@@ -10,6 +10,9 @@
 //! failed with an error that is not kept. Each time it does the same, as far as it gets, so the
 //! longest log is kept, and what was printed of it is not printed again.
 //!
+//! Not so yet: a member that is selected at once from an evaluated value does not note the effects
+//! of that value, and messages of a thunk that was given up after a known error can be lost.
+//!
 //! Not here: how a message is printed ([`Effects::new`] is told).
 
 use std::cell::{Cell, RefCell};
@@ -21,7 +24,7 @@ use super::Cx;
 use crate::value::thunk::Thunk;
 
 /// A message, or a thunk whose evaluation had some.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub enum Effect {
     /// A line for the user.
     Message(String),
@@ -94,7 +97,8 @@ impl std::fmt::Debug for Effects {
 #[derive(Debug)]
 pub(super) struct Log {
     kept: Kept,
-    /// The number of entries; 0 for a direct task.
+    /// The number of entries, 0 for a direct task: apart from them because every evaluation of a
+    /// thunk reads it.
     len: Cell<usize>,
 }
 

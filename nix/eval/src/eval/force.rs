@@ -6,8 +6,8 @@
 //! Errors whose place depends on where evaluation began (infinite recursion, too deep) are not
 //! kept: the thunk becomes what it was, and whoever needs it next meets the error from its own
 //! side. The same happens when the runtime asks a task to give way to an earlier one in a cycle of
-//! tasks: so a cycle is the same error for every number of workers. Depth is the business of
-//! `rescue`.
+//! tasks: so a cycle is an infinite recursion for every number of workers (which frames its error
+//! passes through can still differ). Depth is the business of `rescue`.
 
 use raddle::Wait;
 use raddle_nix_syntax::Pos;

@@ -33,7 +33,7 @@ pub(super) struct Needed<'p> {
 const DEEPEST: u32 = 24;
 /// By how many calls a member is deeper than what it is in, ahead of a printer: more than any printer
 /// needs. What is evaluated here is not too deep for a printer that comes alone.
-const LEVELS: u32 = 4;
+const MEMBER_DEPTH: u32 = 4;
 /// The most tasks for the members of one value.
 const MOST: usize = 1 << 12;
 
@@ -163,16 +163,15 @@ impl Cx<'_> {
         &self,
         value: Value,
         what: Ahead,
-        print: impl FnMut(&Self) -> Result<R>,
+        mut print: impl FnMut(&Self) -> Result<R>,
     ) -> Result<R> {
         // Within a call, thunks may be under evaluation by this task.
         if self.depth.get() != 0 {
-            let mut print = print;
             return print(self);
         }
         if !self.alone {
             let seen = Mutex::default();
-            self.depth.set(LEVELS);
+            self.depth.set(MEMBER_DEPTH);
             let _ = self.ahead(value, what, &seen);
             self.depth.set(0);
         }
@@ -202,7 +201,7 @@ impl Cx<'_> {
             return Err(self.stack_overflow());
         }
         let depth = self.depth.get();
-        self.depth.set(depth + LEVELS);
+        self.depth.set(depth + MEMBER_DEPTH);
         let result = self.ahead_of_members(&members, what, seen);
         self.depth.set(depth);
         result

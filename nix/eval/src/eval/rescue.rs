@@ -5,13 +5,14 @@
 //! chain short for the others. So that a result is never a matter of timing, evaluation that
 //! could be shared among tasks begins again further down by itself when it was too deep: of the
 //! thunks under evaluation at that moment, one at three quarters of the depth is evaluated first,
-//! from where the stack is empty, then the whole is tried again. A chain of values succeeds this way for
-//! every number of workers; a function that calls itself without end fails as it did at first.
+//! from where the stack is empty, then the whole is tried again. A chain of values succeeds this
+//! way for every number of workers; a function that calls itself without end fails as it did at
+//! first.
 //!
 //! The error, and the messages that came before it, are those of the first attempt.
 //!
-//! This is for calls, of which a limit is set (and is reached soon). Values that need each other without
-//! any call may use the whole stack; evaluating that again and again would take too long.
+//! This is for calls, of which a limit is set (and is reached soon). Values that need each other
+//! without any call may use the whole stack; evaluating that again and again would take too long.
 //!
 //! Invariant: at most [`LEVELS`] thunks are pending and [`ATTEMPTS`] are tried, so a failure costs
 //! a bounded number of the first one.

@@ -64,7 +64,7 @@ impl Writer<'_, '_> {
         let cx = self.cx;
         cx.nested(pos, || {
             let value = if self.options.strict {
-                cx.force(value).map_err(|error| too_deep_at(error, pos))?
+                cx.force(value).map_err(|error| at_member(error, pos))?
             } else {
                 value.resolved()
             };
@@ -224,7 +224,7 @@ struct Peel {
 
 /// Puts the error for too deep a call where the member is that was about to be evaluated.
 #[cold]
-fn too_deep_at(error: Error, pos: Pos) -> Error {
+fn at_member(error: Error, pos: Pos) -> Error {
     if error.kind() == ErrorKind::StackOverflow && error.frames().next().is_none() {
         return Error::new(ErrorKind::StackOverflow, pos, error.to_string());
     }

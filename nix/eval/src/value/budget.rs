@@ -11,9 +11,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::heap::{CHUNK, LARGE};
-
-/// The smallest limit: a smaller one leaves no room for anything.
-pub(crate) const SMALLEST_LIMIT: u64 = 16 << 20;
+use crate::settings::Settings;
 
 /// More than any machine has: such a buffer is refused even where there is no limit.
 const ABSURD: u64 = 1 << 46;
@@ -58,7 +56,7 @@ pub(crate) struct Budget {
 impl Budget {
     /// Creates a budget for so many workers.
     pub(crate) fn new(limit: Option<u64>, workers: usize) -> Budget {
-        let limit = limit.map(|limit| limit.max(SMALLEST_LIMIT));
+        let limit = limit.map(|limit| limit.max(Settings::SMALLEST_HEAP_LIMIT));
         // What lies unused in the workers' chunks should be a small part of the limit.
         let share = limit.map_or(CHUNK as u64, |limit| limit / 8 / workers.max(1) as u64);
         let chunk = (share.min(CHUNK as u64) as usize).next_multiple_of(LARGE);
