@@ -157,6 +157,8 @@ fn fifos() {
     let writer = std::thread::spawn(move || {
         // Who comes just when a reader has given up writes to nobody.
         while std::fs::write(&fifo, "1 + 2").is_err() {}
+        // Left behind, it would be in the way of whoever copies the folder of the project.
+        std::fs::remove_file(&fifo).unwrap();
     });
     let done = loop {
         let done = folder.run("eval -f fifo");
