@@ -152,6 +152,43 @@ fn messages_come_in_program_order_and_once() {
 }
 
 #[test]
+fn a_member_of_an_evaluated_set_is_still_met_in_order() {
+    for (text, expected) in [
+        (
+            "let s = builtins.trace \"s\" { x = busy 10; }; in { a = builtins.trace \"a\" s.x; b = builtins.trace \"b\" s.x; c = seq (busy 50) s; }",
+            "a s b",
+        ),
+        (
+            "let s = builtins.trace \"s\" { x = builtins.trace \"x\" (busy 10); }; in { a = with s; builtins.trace \"a\" (y: x) 1; b = builtins.trace \"b\" s.x; }",
+            "a s x b",
+        ),
+        (
+            "let l = builtins.trace \"l\" [ (busy 10) ]; in { a = builtins.trace \"a\" (builtins.elemAt l 0); b = builtins.trace \"b\" (builtins.head l); }",
+            "a l b",
+        ),
+    ] {
+        let (result, messages) = check(&format!("with builtins; {}", with_prelude(text)));
+        assert!(result.is_ok(), "{result:?}");
+        assert_eq!(messages.join(" ").replace("trace: ", ""), expected, "{text}");
+    }
+}
+
+/// The reports have all their frames, whoever was in the cycle or at the failure first.
+#[test]
+fn traces_do_not_depend_on_workers() {
+    for text in [
+        "let s = { x = s.y; y = s.z + 1; z = s.x + 1; }; in { a = builtins.seq (busy 900) s.x; b = s.z; c = s.y; }",
+        "let s = { x = s.y; y = builtins.seq (busy 500) s.x; }; in many (i: if i == 0 then builtins.seq (busy 2000) s.y else s.x)",
+        "let s = builtins.seq (busy 90) { x = throw \"no\"; }; in { a = builtins.seq (busy 500) (builtins.stringLength s.x); b = s.x; c = with s; [ x ]; }",
+        // A function that is evaluated before it is called, or not.
+        "let f = builtins.seq (busy 90) (x: if x == 3 then throw \"no\" else x); in { a = builtins.seq (busy 900) (builtins.map f [ 1 2 3 ]); b = f 1; }",
+    ] {
+        let (result, _) = check(&with_prelude(text));
+        assert!(result.is_err(), "{text}");
+    }
+}
+
+#[test]
 fn messages_after_an_error_are_not_printed() {
     let text = with_prelude(
         "many (i: if i == 4 then builtins.trace \"fails\" (throw \"four\") else builtins.trace \"item ${toString i}\" i)",

@@ -150,22 +150,22 @@ fn messages_are_the_same_for_every_number_of_workers() {
         ),
         // A shared value.
         ("let s = trace \"shared\" (busy 9000); in many 40 (i: seq s (pkg \"p-1\"))", 1),
-        // Circles, each of whose members says something.
+        // Circles, each of whose members says something: no failure is kept, so each attempt says it.
         (
             "let x = { a = trace \"a\" (busy 2000 + x.b); b = trace \"b\" (busy 2000 + x.c); c = trace \"c\" (busy 2000 + x.a); }; in x",
             3,
         ),
         (
             "let x = { a = trace \"a\" (busy 2000 + x.b); b = trace \"b\" (busy 2000 + x.c); c = trace \"c\" (busy 2000 + x.a); }; in lenient x",
-            3,
+            9,
         ),
         (
             "let x = many 24 (i: trace \"m${toString i}\" (busy 300 + x.\"a${toString (1000000 + (if i == 23 then 0 else i + 1))}\")); in lenient x",
-            24,
+            24 * 24,
         ),
         (
             "let s = trace \"s\" 1; x = { a = trace \"a\" (seq s x.b); b = trace \"b\" (seq s (busy 900 + x.a)); c = seq s (pkg \"p-1\"); }; in lenient x",
-            3,
+            5,
         ),
         // Within sets.
         (
@@ -184,5 +184,46 @@ fn messages_are_the_same_for_every_number_of_workers() {
     ] {
         let outcome = check(&with_prelude(text));
         assert_eq!(outcome.messages.len(), expected, "{text}\n{outcome:#?}");
+    }
+}
+
+#[test]
+fn messages_come_where_the_program_comes_to_them() {
+    for (text, expected) in [
+        (
+            "let s = trace \"s\" { x = busy 10; }; in { a = trace \"a\" (pkg \"p-${toString s.x}\"); b = trace \"b\" (pkg \"p-${toString s.x}\"); }",
+            "a s b",
+        ),
+        (
+            "let s = trace \"s\" { x = busy 10; }; in many 3 (i: with s; trace \"m${toString i}\" (seq x (pkg \"p-1\")))",
+            "m0 s m1 m2",
+        ),
+        // Of what was begun ahead of the failure and stopped, nothing is missing when it is needed.
+        (
+            "let t = seq (busy 700) (trace \"t\" (busy 900)); u = trace \"u\" (seq (busy 300) t);
+             in { a = pkg \"p-${toString (u + t)}\"; b = throw \"no\"; c = seq (busy 200) (pkg \"p-${toString (seq t u)}\"); d = seq u (pkg \"p-1\"); }",
+            "u t",
+        ),
+        (
+            "let t = seq (busy 700) (trace \"t\" (busy 900)); u = trace \"u\" (seq (busy 300) t);
+             in lenient { a = throw \"no\"; b = trace \"b\" (seq t (throw \"no\")); c = trace \"c\" (pkg \"p-${toString u}\"); }",
+            "b t c u",
+        ),
+        (
+            "let x = { a = trace \"a\" x.b; b = trace \"b\" (seq (busy 500) x.a); }; in lenient { c = seq (builtins.tryEval x.a) 1; d = x.b; e = trace \"e\" (pkg \"p-1\"); }",
+            "a b b a e",
+        ),
+        // What is evaluated again, from further down, because it was too deep.
+        (
+            "let c = genList (i: if i == 29999 then trace \"end\" \"p-1\" else if i == 9000 then trace \"down\" (elemAt c (i + 1)) else elemAt c (i + 1)) 30000;
+               t = trace \"t\" (busy 9); u = trace \"u\" (seq t (trace \"v\" (seq (elemAt c 0) (trace \"w\" 1))));
+             in { a = trace \"a\" (pkg (seq u (trace \"x\" \"p-${toString u}\"))); b = trace \"b\" (seq t (pkg \"p-1\")); }",
+            "a u t v down end w x b",
+        ),
+    ] {
+        let outcome = check(&with_prelude(text));
+        let messages: Vec<_> =
+            outcome.messages.iter().map(|line| line.strip_prefix("trace: ").unwrap()).collect();
+        assert_eq!(messages.join(" "), expected, "{text}");
     }
 }

@@ -1,22 +1,23 @@
 //! Effects in program order: what `trace` and `warn` print.
 //!
-//! Tasks run in any order, but a message appears where sequential evaluation would have printed
-//! it. A task that is *direct* (it runs in program order, with nothing pending before it) prints
-//! at once. Any other task keeps a log; a thunk whose evaluation added to the log keeps that part
-//! of it, and every task that uses the thunk notes it. When the results of tasks are joined in
-//! program order, so are their logs, and each thunk's part is printed where it is met first.
+//! A message appears where sequential evaluation would have printed it. The task that goes through
+//! the program in its order (the *direct* one) prints at once. Tasks that evaluate ahead of it
+//! print nothing: what the evaluation of a thunk said is kept with the thunk, and the thunks that
+//! needed it name it in their own record. When the direct task comes to a thunk that was evaluated
+//! ahead, it prints the record of the thunk, and the records named there, each once.
 //!
-//! A thunk may be evaluated more than once, because it was given up for an earlier task or
-//! failed with an error that is not kept. Each time it does the same, as far as it gets, so the
-//! longest log is kept, and what was printed of it is not printed again.
+//! Invariant: the record of an evaluated thunk is complete, because every need for a thunk with
+//! effects is noted; a thunk that is given up leaves no record, and says everything again.
 //!
-//! Not so yet: a member that is selected at once from an evaluated value does not note the effects
-//! of that value, and messages of a thunk that was given up after a known error can be lost.
+//! The direct task may have to begin again (see `rescue`). What thunks said that are evaluated now
+//! is not said again; all else is, in the same order, so it is enough to know how many messages of
+//! that kind the first attempt printed.
 //!
 //! Not here: how a message is printed ([`Effects::new`] is told).
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
@@ -24,63 +25,48 @@ use super::Cx;
 use crate::value::thunk::Thunk;
 
 /// A message, or a thunk whose evaluation had some.
-#[derive(Debug, Clone)]
-pub enum Effect {
+#[derive(Debug)]
+enum Effect {
     /// A line for the user.
     Message(String),
-    /// What the evaluation of this thunk printed, unless it has been printed before.
+    /// What the evaluation of this thunk said, unless it has been printed before.
     Of(usize),
 }
 
 /// Prints a message.
 type Printer = Box<dyn Fn(&str) + Send + Sync>;
 
-/// The effects of all thunks so far, and which have been printed.
+/// The effects of all thunks so far that have not been printed.
 pub struct Effects {
     printer: Printer,
-    of_thunk: Mutex<HashMap<usize, Record>>,
-}
-
-/// The effects of a thunk: those that have been printed are only counted.
-#[derive(Default)]
-struct Record {
-    printed: usize,
-    pending: Vec<Effect>,
-}
-
-impl Record {
-    /// Takes over the log of another evaluation if it got further.
-    fn extend_to(&mut self, mut log: Vec<Effect>) {
-        if log.len() > self.printed + self.pending.len() {
-            self.pending = log.split_off(self.printed);
-        }
-    }
-
-    fn take(&mut self) -> Vec<Effect> {
-        self.printed += self.pending.len();
-        std::mem::take(&mut self.pending)
-    }
+    /// Whether a task had effects that it did not print at once.
+    any: AtomicBool,
+    of_thunk: Mutex<HashMap<usize, Vec<Effect>>>,
 }
 
 impl Effects {
     /// Creates the record; `printer` is called with each message, in program order.
     pub fn new(printer: impl Fn(&str) + Send + Sync + 'static) -> Effects {
-        Effects { printer: Box::new(printer), of_thunk: Mutex::default() }
+        Effects {
+            printer: Box::new(printer),
+            any: AtomicBool::new(false),
+            of_thunk: Mutex::default(),
+        }
     }
 
-    /// Prints an effect, and what it leads to.
-    fn print(&self, effect: Effect, direct: &Direct) {
-        let mut pending = vec![effect];
-        while let Some(effect) = pending.pop() {
-            match effect {
-                Effect::Message(text) => {
-                    if direct.is_new() {
-                        (self.printer)(&text);
-                    }
+    /// Prints effects and what they lead to, but for the first `printed` messages.
+    fn print(&self, effects: Vec<Effect>, mut printed: usize) {
+        let mut pending = vec![effects.into_iter()];
+        while let Some(rest) = pending.last_mut() {
+            match rest.next() {
+                None => {
+                    pending.pop();
                 }
-                Effect::Of(thunk) => {
-                    let effects = self.of_thunk.lock().get_mut(&thunk).map(Record::take);
-                    pending.extend(effects.unwrap_or_default().into_iter().rev());
+                Some(Effect::Message(_)) if printed > 0 => printed -= 1,
+                Some(Effect::Message(text)) => (self.printer)(&text),
+                Some(Effect::Of(thunk)) => {
+                    let effects = self.of_thunk.lock().get_mut(&thunk).map(std::mem::take);
+                    pending.extend(effects.map(Vec::into_iter));
                 }
             }
         }
@@ -93,163 +79,136 @@ impl std::fmt::Debug for Effects {
     }
 }
 
-/// The effects of one task.
+/// The effects of what a task is evaluating, apart from those of thunks that are evaluated.
 #[derive(Debug)]
 pub(super) struct Log {
-    kept: Kept,
-    /// The number of entries, 0 for a direct task: apart from them because every evaluation of a
-    /// thunk reads it.
+    /// Whether messages are printed at once and only counted here.
+    direct: Cell<bool>,
+    entries: RefCell<Vec<Effect>>,
+    /// The number of effects, apart from them because every evaluation of a thunk reads it.
     len: Cell<usize>,
 }
 
-#[derive(Debug)]
-enum Kept {
-    Direct(Direct),
-    Entries(RefCell<Vec<Effect>>),
-}
-
-/// How far a direct task has come, counted in messages.
-#[derive(Debug, Default)]
-struct Direct {
-    met: Cell<usize>,
-    /// The most that were ever met: a task that begins again meets the same.
-    printed: Cell<usize>,
-}
-
-impl Direct {
-    /// Counts a message; returns whether it has not been printed yet.
-    fn is_new(&self) -> bool {
-        self.met.set(self.met.get() + 1);
-        let is_new = self.met.get() > self.printed.get();
-        self.printed.set(self.printed.get().max(self.met.get()));
-        is_new
-    }
+/// An attempt that may be repeated.
+pub(super) struct Attempt {
+    direct: bool,
+    from: usize,
+    /// How many messages the first attempt printed that later ones will have as well.
+    printed: usize,
 }
 
 impl Log {
     pub(super) fn new(direct: bool) -> Log {
-        let kept = if direct {
-            Kept::Direct(Direct::default())
-        } else {
-            Kept::Entries(RefCell::default())
-        };
-        Log { kept, len: Cell::new(0) }
+        Log { direct: Cell::new(direct), entries: RefCell::default(), len: Cell::new(0) }
     }
 
-    /// Returns how many effects the task has had that thunks must remember.
+    /// Returns how many effects there are.
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.len.get()
     }
 
-    /// Returns whether the task has had no such effects.
-    #[inline(always)]
-    pub(super) fn is_quiet(&self) -> bool {
-        self.len.get() == 0
+    /// Returns what the effects from `from` on are, and forgets them.
+    fn cut(&self, from: usize) -> Vec<Effect> {
+        let count = self.len.replace(from) - from;
+        let mut entries = self.entries.borrow_mut();
+        let at = entries.len().saturating_sub(count);
+        entries.split_off(at)
     }
 
-    /// Returns a place in the log to come back to.
-    pub(super) fn mark(&self) -> usize {
-        match &self.kept {
-            Kept::Direct(direct) => direct.met.get(),
-            Kept::Entries(entries) => entries.borrow().len(),
-        }
+    /// Goes back to where there were `from` effects, to try again from there without printing.
+    pub(super) fn begin_again(&self, from: usize) -> Attempt {
+        let direct = self.direct.replace(false);
+        let printed = if direct { self.len() - from } else { 0 };
+        self.cut(from);
+        Attempt { direct, from, printed }
     }
 
-    /// Goes back to a place, to do again what came after it; returns what is taken back.
-    pub(super) fn cut(&self, mark: usize) -> Vec<Effect> {
-        match &self.kept {
-            Kept::Direct(direct) => {
-                direct.met.set(mark);
-                Vec::new()
-            }
-            Kept::Entries(entries) => {
-                let taken = entries.borrow_mut().split_off(mark);
-                self.len.set(self.len.get() - taken.len());
-                taken
-            }
-        }
-    }
-
-    /// Puts back what was taken.
-    pub(super) fn restore(&self, log: Vec<Effect>) {
-        if let Kept::Entries(entries) = &self.kept {
-            self.len.set(self.len.get() + log.len());
-            entries.borrow_mut().extend(log);
-        }
-    }
-
-    /// Says that nothing will be done again.
-    pub(super) fn go_on(&self) {
-        if let Kept::Direct(direct) = &self.kept {
-            direct.met.set(direct.printed.get());
-        }
+    /// Goes back once more.
+    pub(super) fn repeat(&self, attempt: &Attempt) {
+        self.cut(attempt.from);
     }
 }
 
 impl Cx<'_> {
     /// Prints a message in program order.
     pub(crate) fn emit(&self, message: String) {
-        self.note(Effect::Message(message));
+        if self.effects.direct.get() {
+            (self.evaluator.effects.printer)(&message);
+            self.effects.len.set(self.effects.len() + 1);
+        } else {
+            self.note(Effect::Message(message));
+        }
     }
 
     /// Prints a message where `key`, an address that names nothing else, is met first in program
     /// order.
     pub(crate) fn emit_once(&self, key: usize, message: impl FnOnce() -> String) {
-        let mut of_thunk = self.evaluator.effects.of_thunk.lock();
-        of_thunk
-            .entry(key)
-            .or_insert_with(|| Record { printed: 0, pending: vec![Effect::Message(message())] });
-        drop(of_thunk);
-        self.note(Effect::Of(key));
+        let new = || vec![Effect::Message(message())];
+        self.evaluator.effects.of_thunk.lock().entry(key).or_insert_with(new);
+        self.use_effects_of(key);
     }
 
     fn note(&self, effect: Effect) {
-        match &self.effects.kept {
-            Kept::Direct(direct) => self.evaluator.effects.print(effect, direct),
-            Kept::Entries(entries) => {
-                entries.borrow_mut().push(effect);
-                self.effects.len.set(self.effects.len.get() + 1);
-            }
-        }
+        self.evaluator.effects.any.store(true, Ordering::Relaxed);
+        self.effects.entries.borrow_mut().push(effect);
+        self.effects.len.set(self.effects.len() + 1);
     }
 
     /// Takes note that this task used a thunk that had effects.
     #[cold]
     pub(super) fn note_effects_of(&self, thunk: Thunk) {
         if self.evaluator.effects.of_thunk.lock().contains_key(&thunk.key()) {
-            self.note(Effect::Of(thunk.key()));
+            self.use_effects_of(thunk.key());
         }
     }
 
-    /// Moves what this task logged since `from` to the thunk whose evaluation caused it.
+    fn use_effects_of(&self, key: usize) {
+        if self.effects.direct.get() {
+            self.evaluator.effects.print(vec![Effect::Of(key)], 0);
+        } else {
+            self.note(Effect::Of(key));
+        }
+    }
+
+    /// Moves the effects since `from` to the thunk whose evaluation had them; it was given up
+    /// unless it is `finished`. Returns whether whoever uses the thunk must take note.
     #[cold]
-    pub(super) fn record_effects(&self, thunk: Thunk, from: usize) {
-        let Kept::Entries(entries) = &self.effects.kept else { return };
-        let mut entries = entries.borrow_mut();
-        let at = entries.len() - (self.effects.len.get() - from);
-        let mut own = entries.split_off(at);
+    pub(super) fn settle_effects(&self, thunk: Thunk, from: usize, finished: bool) -> bool {
+        if self.effects.direct.get() {
+            if finished {
+                self.effects.len.set(from);
+            }
+            return false;
+        }
+        let mut log = self.effects.cut(from);
+        if !finished {
+            return false;
+        }
         // A thunk used in a loop is noted each time; once is enough.
         let mut seen = HashSet::new();
-        own.retain(|effect| match effect {
+        log.retain(|effect| match effect {
             Effect::Of(thunk) => seen.insert(*thunk),
             Effect::Message(_) => true,
         });
-        entries.push(Effect::Of(thunk.key()));
-        self.effects.len.set(from + 1);
-        drop(entries);
-        self.evaluator.effects.of_thunk.lock().entry(thunk.key()).or_default().extend_to(own);
+        self.evaluator.effects.of_thunk.lock().insert(thunk.key(), log);
+        self.note(Effect::Of(thunk.key()));
+        true
     }
 
-    /// Returns what this task logged, for whoever joins it.
-    pub(crate) fn take_effects(&self) -> Vec<Effect> {
-        self.effects.cut(0)
-    }
-
-    /// Adds the log of a task that comes next in program order.
-    pub(crate) fn join_effects(&self, log: Vec<Effect>) {
-        for effect in log {
-            self.note(effect);
+    /// Ends an attempt: if it counts, what it said and the first one did not is printed.
+    pub(super) fn end_attempt(&self, attempt: Attempt, counts: bool) {
+        self.effects.direct.set(attempt.direct);
+        if !counts {
+            self.effects.cut(attempt.from);
+        } else if attempt.direct {
+            let log = self.effects.cut(attempt.from);
+            self.evaluator.effects.print(log, attempt.printed);
         }
+    }
+
+    /// Returns whether anything was said ahead of the direct task.
+    pub(crate) fn has_unprinted_effects(&self) -> bool {
+        self.evaluator.effects.any.load(Ordering::Relaxed)
     }
 }

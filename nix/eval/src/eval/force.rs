@@ -5,9 +5,9 @@
 //!
 //! Errors whose place depends on where evaluation began (infinite recursion, too deep) are not
 //! kept: the thunk becomes what it was, and whoever needs it next meets the error from its own
-//! side. The same happens when the runtime asks a task to give way to an earlier one in a cycle of
-//! tasks: so a cycle is an infinite recursion for every number of workers (which frames its error
-//! passes through can still differ). Depth is the business of `rescue`.
+//! side. A cycle of tasks that wait for each other's thunks is an infinite recursion for all of
+//! them; what the user sees of it is what the task meets that goes through the program in order,
+//! when all others have ended. Depth is the business of `rescue`.
 
 use raddle::Wait;
 use raddle_nix_syntax::Pos;
@@ -30,9 +30,10 @@ impl Cx<'_> {
     #[inline]
     pub(super) fn force_thunk_in(&self, value: Value, slot: &Slot) -> Result<Value> {
         let Some(thunk) = value.as_thunk() else { return Ok(value) };
+        let effects = self.effects.len();
         let result = self.force_thunk(thunk)?;
         // A thunk with effects stays, so that every task that passes here takes note of them.
-        if self.effects.is_quiet() {
+        if self.effects.len() == effects {
             slot.set(result);
         }
         Ok(result)
@@ -67,25 +68,24 @@ impl Cx<'_> {
 
     #[inline]
     fn run(&self, thunk: Thunk, claimed: u64, work: Work) -> Result<Value> {
-        let log = self.effects.len();
+        let effects = self.effects.len();
         let result = if self.stack_is_full() {
             Err(self.stack_overflow())
         } else {
             match work {
                 Work::Code(code, env) => self.eval(code, env),
-                Work::Apply(function, arg) => {
-                    self.call(function, &[arg], delayed_call_pos(function))
-                }
+                Work::Apply(function, arg) => self
+                    .force(function)
+                    .and_then(|function| self.call(function, &[arg], delayed_call_pos(function))),
                 // Such a call has no place in traces.
                 Work::ApplyNamed(function, name, value) => {
                     self.call(function, &[self.symbol_string(name), value], Pos::NONE)
                 }
             }
         };
-        let has_effects = self.effects.len() != log;
-        if has_effects {
-            self.record_effects(thunk, log);
-        }
+        let finished = result.as_ref().err().is_none_or(|error| error.is_lasting());
+        let has_effects =
+            self.effects.len() != effects && self.settle_effects(thunk, effects, finished);
         let outcome = match result {
             Ok(value) => Outcome::Done(value, has_effects),
             Err(error) if error.is_lasting() => Outcome::Failed(error),
@@ -123,11 +123,7 @@ impl Cx<'_> {
         let Some(owner_id) = raddle::TaskId::from_u32(owner) else { return Ok(()) };
         match self.task.wait_cell(thunk.key(), owner_id, || thunk.mark_awaited(owner)) {
             Wait::Ready | Wait::Woken => Ok(()),
-            Wait::Recursion => Err(infinite_recursion()),
-            Wait::Abandon => {
-                self.gave_way_to.set(Some(owner_id));
-                Err(Error::abandoned())
-            }
+            Wait::Recursion | Wait::Abandon => Err(infinite_recursion()),
             Wait::Orphaned => {
                 let message = "another task failed while it evaluated this value";
                 Err(Error::new(ErrorKind::Other, Pos::NONE, message))
@@ -174,10 +170,6 @@ fn infinite_recursion() -> Error {
 fn delayed_call_pos(function: Value) -> Pos {
     match function.view() {
         View::Function(Function::Lambda(lambda)) => lambda.code().pos,
-        View::Thunk => match function.as_thunk().map(Thunk::look) {
-            Some(State::Idle(_, Work::Apply(inner, _))) => delayed_call_pos(inner),
-            _ => Pos::NONE,
-        },
         _ => Pos::NONE,
     }
 }

@@ -25,7 +25,7 @@ use raddle::Task;
 use raddle_nix_syntax::{Pos, Symbol, sym};
 
 pub use coerce::Coerce;
-pub use effects::{Effect, Effects};
+pub use effects::Effects;
 pub use error::{Cause, Error, ErrorKind, Frame, Result, Trace};
 pub(crate) use expect::{describe, hint, name_in_message, show_type};
 pub use parallel::Ahead;
@@ -57,8 +57,6 @@ pub struct Cx<'e> {
     stack_limit: Cell<usize>,
     depth: Cell<u32>,
     max_depth: u32,
-    /// The task that this one abandoned its evaluation for.
-    gave_way_to: Cell<Option<raddle::TaskId>>,
     /// The thunk that was last found to need itself.
     recursive: Cell<usize>,
     /// Where to begin again if evaluation turns out to be nested too deeply.
@@ -69,7 +67,8 @@ pub struct Cx<'e> {
 }
 
 impl<'e> Cx<'e> {
-    /// Returns the view of `task`, which prints its effects at once if it is `direct`.
+    /// Returns the view of `task`, which is `direct` if it goes through the program in its order
+    /// and prints its effects at once.
     pub(crate) fn new(evaluator: &'e Evaluator, task: &'e Task<'e>, direct: bool) -> Cx<'e> {
         Cx {
             evaluator,
@@ -80,7 +79,6 @@ impl<'e> Cx<'e> {
             stack_limit: Cell::new(task.stack_limit()),
             depth: Cell::new(0),
             max_depth: evaluator.settings.max_call_depth,
-            gave_way_to: Cell::new(None),
             recursive: Cell::new(0),
             rescue: rescue::Rescue::default(),
             needed: None,
@@ -88,13 +86,18 @@ impl<'e> Cx<'e> {
         }
     }
 
-    /// Returns another view of the same task, which keeps a log of its effects.
-    pub(crate) fn logging(&self) -> Cx<'e> {
+    /// Returns another view of the same task, for what is evaluated ahead: it prints nothing.
+    pub(crate) fn ahead_of_itself(&self) -> Cx<'e> {
         let mut cx = Cx::new(self.evaluator, self.task, false);
         cx.stack_limit.set(self.stack_limit.get());
         cx.depth.set(self.depth.get());
         cx.needed = self.needed;
         cx
+    }
+
+    /// Returns whether there is only one worker.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.alone
     }
 
     /// Returns this worker's heap.

@@ -1,8 +1,12 @@
-//! Work that is surely needed, spread over the workers.
+//! Evaluation ahead: the workers evaluate what one task is about to go through in order.
 //!
-//! The results come back in the order of the items, and so do the effects, whatever the number of
-//! workers: with one worker there are no tasks at all. When an item fails, whatever comes after it
-//! in that order is not needed any more: it is not begun, or it stops at its next call.
+//! That task then finds values, and where it finds none, it evaluates as if it were alone. It alone
+//! prints messages, chooses the error and writes its trace, so none of these depends on timing or
+//! on the number of workers. What the others met is forgotten, but for the values and the errors
+//! that their thunks keep. When an item fails, whatever comes after it is surely not needed: it is
+//! not begun, or it stops at its next call.
+//!
+//! With one worker, nothing is evaluated ahead.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +15,7 @@ use parking_lot::Mutex;
 use raddle::Priority;
 use raddle_nix_syntax::sym;
 
-use super::{Cx, Effect, ErrorKind, Result};
+use super::{Cx, Result};
 use crate::value::{Value, View};
 
 /// Tells a task whether it is still needed.
@@ -57,20 +61,21 @@ pub enum Ahead {
 }
 
 impl Cx<'_> {
-    /// Calls `work` with every item and returns the results in order, up to the first for which
-    /// `failed` says so; what comes after that means nothing.
+    /// Calls `work` with every item, each in a task, and returns the results in order; what comes
+    /// after one for which `failed` says so means nothing.
     ///
     /// Must be called where no thunk is under evaluation by this task, or `work` must not need
     /// it: a need for it is reported as infinite recursion.
-    pub(crate) fn parallel<T: Sync, R: Send>(
+    pub(crate) fn spread<T: Sync, R: Send>(
         &self,
         items: &[T],
         priority: impl Fn(&T) -> Priority,
         failed: impl Fn(&Result<R>) -> bool + Sync,
         work: impl Fn(&Cx<'_>, &T) -> Result<R> + Sync,
     ) -> Vec<Result<R>> {
-        let mut stopped = false;
-        if self.alone || items.len() < 2 || self.level() >= DEEPEST {
+        let level = self.needed.map_or(0, |needed| needed.level);
+        if items.len() < 2 || level >= DEEPEST {
+            let mut stopped = false;
             return items
                 .iter()
                 .map_while(|item| {
@@ -80,67 +85,27 @@ impl Cx<'_> {
                 })
                 .collect();
         }
-        self.spread(items, priority, &failed, work)
-            .into_iter()
-            .map(|(result, effects)| {
-                if !stopped {
-                    self.join_effects(effects);
-                    stopped = failed(&result);
-                }
-                result
-            })
-            .collect()
-    }
-
-    /// Returns how many tasks there are around the work at hand.
-    fn level(&self) -> u32 {
-        self.needed.map_or(0, |needed| needed.level)
-    }
-
-    /// Runs a task for each item and waits for all.
-    fn spread<T: Sync, R: Send>(
-        &self,
-        items: &[T],
-        priority: impl Fn(&T) -> Priority,
-        failed: impl Fn(&Result<R>) -> bool + Sync,
-        work: impl Fn(&Cx<'_>, &T) -> Result<R> + Sync,
-    ) -> Vec<(Result<R>, Vec<Effect>)> {
-        let evaluator = self.evaluator;
-        let depth = self.depth.get();
-        let (parent, level) = (self.needed, self.level() + 1);
+        let (evaluator, depth, parent) = (self.evaluator, self.depth.get(), self.needed);
         let first_failed = AtomicUsize::new(usize::MAX);
         let (first_failed, failed, work) = (&first_failed, &failed, &work);
-        let mut results: Vec<Option<(Result<R>, Vec<Effect>)>> = Vec::new();
+        let mut results: Vec<Option<Result<R>>> = Vec::new();
         results.resize_with(items.len(), || None);
         self.task.scope(|scope| {
             for (index, (item, result)) in items.iter().zip(&mut results).enumerate() {
                 scope.spawn(self.task, priority(item), move |task| {
-                    let needed = Needed { failed: first_failed, index, parent, level };
-                    *result = Some(loop {
-                        let mut cx = Cx::new(evaluator, task, false);
-                        cx.depth.set(depth);
-                        cx.needed = Some(&needed);
-                        let outcome = if needed.is_gone() {
-                            Err(super::Error::abandoned())
-                        } else {
-                            work(&cx, item)
-                        };
-                        let abandoned =
-                            matches!(&outcome, Err(error) if error.kind() == ErrorKind::Abandoned);
-                        if abandoned && !needed.is_gone() {
-                            // An earlier task needs what this one was evaluating: let it go
-                            // first, then begin again.
-                            match cx.gave_way_to.get() {
-                                Some(owner) => task.step_aside(owner),
-                                None => task.yield_now(),
-                            }
-                            continue;
-                        }
-                        if failed(&outcome) {
-                            first_failed.fetch_min(index, Ordering::Relaxed);
-                        }
-                        break (outcome, cx.take_effects());
-                    });
+                    let needed = Needed { failed: first_failed, index, parent, level: level + 1 };
+                    let mut cx = Cx::new(evaluator, task, false);
+                    cx.depth.set(depth);
+                    cx.needed = Some(&needed);
+                    let outcome = if needed.is_gone() {
+                        Err(super::Error::abandoned())
+                    } else {
+                        work(&cx, item)
+                    };
+                    if failed(&outcome) {
+                        first_failed.fetch_min(index, Ordering::Relaxed);
+                    }
+                    *result = Some(outcome);
                 });
             }
         });
@@ -156,9 +121,7 @@ impl Cx<'_> {
 
     /// Evaluates, on all workers, what `print` is about to go through in order, and calls it.
     ///
-    /// Errors and messages are left for `print` to meet: it finds them in the thunks, in the
-    /// order in which it would have met them alone. It is called again, and has to begin anew, if
-    /// something was nested too deeply at first.
+    /// `print` is called again, and has to begin anew, if something was nested too deeply at first.
     pub fn evaluate_ahead<R>(
         &self,
         value: Value,
@@ -172,7 +135,7 @@ impl Cx<'_> {
         if !self.alone {
             let seen = Mutex::default();
             self.depth.set(MEMBER_DEPTH);
-            let _ = self.ahead(value, what, &seen);
+            let _ = self.ahead_of_itself().ahead(value, what, &seen);
             self.depth.set(0);
         }
         self.rescued(print)
@@ -216,12 +179,9 @@ impl Cx<'_> {
         let all = |cx: &Cx<'_>, members: &[Value]| {
             members.iter().try_for_each(|member| cx.ahead(*member, what, seen))
         };
-        if members.len() < 2 || self.level() >= DEEPEST {
-            return all(self, members);
-        }
-        let blocks: Vec<&[Value]> = members.chunks(members.len().div_ceil(MOST)).collect();
+        let blocks: Vec<&[Value]> = members.chunks(members.len().div_ceil(MOST).max(1)).collect();
         let results =
             self.spread(&blocks, |_| Priority::Normal, Result::is_err, |cx, block| all(cx, block));
-        results.into_iter().try_for_each(|(result, _)| result)
+        results.into_iter().collect()
     }
 }

@@ -19,7 +19,7 @@
 
 use std::cell::Cell;
 
-use super::{Cx, Error, ErrorKind, Result};
+use super::{Cx, ErrorKind, Result};
 use crate::value::thunk::Thunk;
 
 /// The most thunks that wait for one further down. Each covers three quarters of the depth allowed.
@@ -82,33 +82,26 @@ fn here() -> usize {
 impl Cx<'_> {
     /// Calls `attempt`, and again after what was too deep for it has been evaluated in parts.
     ///
-    /// The last attempt's messages count, or the first one's if none succeeds. Messages that
-    /// were printed by an attempt are not printed again by the next.
+    /// The last attempt's messages count, or the first one's if none succeeds. What the first
+    /// attempt printed is not printed again.
     pub(crate) fn rescued<R>(&self, mut attempt: impl FnMut(&Self) -> Result<R>) -> Result<R> {
         let outer = (self.rescue.base.replace(here()), self.stack_limit.get());
         self.stack_limit.set(outer.1.max(here().saturating_sub(ROOM)));
-        let mark = self.effects.mark();
+        let effects = self.effects.len();
         let mut result = attempt(self);
         if let Err(first) = result
-            && first.kind() == ErrorKind::StackOverflow
+            && is_too_deep(&result)
         {
-            let log = self.effects.cut(mark);
+            let again = self.effects.begin_again(effects);
             let mut attempts = 0;
-            while let Err(error) = result
-                && error.kind() == ErrorKind::StackOverflow
-            {
-                if let Err(error) = self.evaluate_deeper(&mut attempts) {
-                    result = Err(error.unwrap_or(first));
-                    break;
-                }
-                self.effects.cut(mark);
+            while is_too_deep(&result) && self.evaluate_deeper(&mut attempts) {
+                self.effects.repeat(&again);
                 result = attempt(self);
             }
-            if matches!(result, Err(error) if error.kind() == ErrorKind::StackOverflow) {
-                self.effects.cut(mark);
-                self.effects.restore(log);
+            if is_too_deep(&result) {
+                result = Err(first);
             }
-            self.effects.go_on();
+            self.end_attempt(again, !is_too_deep(&result));
         }
         self.rescue.base.set(outer.0);
         self.stack_limit.set(outer.1);
@@ -116,37 +109,36 @@ impl Cx<'_> {
     }
 
     /// Evaluates the thunk found further down, for which others may have to be evaluated first.
-    ///
-    /// Fails with nothing if that does not help, and with an error if the task must give way.
-    fn evaluate_deeper(&self, attempts: &mut usize) -> Result<(), Option<Error>> {
-        // What this prints is met again, in program order, by the next attempt.
-        let cx = self.logging();
+    /// Returns whether it is of use to try again.
+    fn evaluate_deeper(&self, attempts: &mut usize) -> bool {
+        let cx = self.ahead_of_itself();
         cx.rescue.base.set(here());
         cx.rescue.second.set(true);
-        let mut pending = vec![self.rescue.found.take().ok_or(None)?];
+        let mut pending = Vec::from_iter(self.rescue.found.take());
+        let any = !pending.is_empty();
         while let Some(&thunk) = pending.last() {
             *attempts += 1;
             if *attempts > ATTEMPTS {
-                return Err(None);
+                return false;
             }
             match cx.force_thunk(thunk) {
                 Err(error) if error.kind() == ErrorKind::Deeper => match cx.rescue.found.take() {
                     Some(deeper) if deeper != thunk && pending.len() < LEVELS => {
                         pending.push(deeper);
                     }
-                    _ => return Err(None),
+                    _ => return false,
                 },
-                Err(error) if error.kind() == ErrorKind::StackOverflow => return Err(None),
-                Err(error) if error.kind() == ErrorKind::Abandoned => {
-                    self.gave_way_to.set(cx.gave_way_to.get());
-                    return Err(Some(error));
-                }
+                Err(error) if error.kind() == ErrorKind::StackOverflow => return false,
                 // Evaluated, or a failure that the next attempt meets in its own way.
                 _ => {
                     pending.pop();
                 }
             }
         }
-        Ok(())
+        any
     }
+}
+
+fn is_too_deep<R>(result: &Result<R>) -> bool {
+    matches!(result, Err(error) if error.kind() == ErrorKind::StackOverflow)
 }

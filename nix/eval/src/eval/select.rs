@@ -32,7 +32,8 @@ impl Cx<'_> {
         Some(&slots[index])
     }
 
-    /// Selects without evaluating: only where the set is there already.
+    /// Selects without evaluating: only where set and member are there already, so that nothing
+    /// can tell (see [`Value::settled`]).
     #[inline]
     pub(super) fn select_evaluated(&self, select: &'static Select, env: Env) -> Option<Value> {
         let Code::Var { level, slot, .. } = select.base else { return None };
@@ -42,9 +43,8 @@ impl Cx<'_> {
             // The frame is being filled.
             return None;
         }
-        let View::Attrs(attrs) = base.view() else { return None };
-        let value = self.lookup(select, attrs, *name)?.get();
-        (value.0 != 0).then_some(value)
+        let View::Attrs(attrs) = base.settled()?.view() else { return None };
+        settled_member(self.lookup(select, attrs, *name)?)
     }
 
     pub(super) fn select(&self, select: &'static Select, env: Env) -> Result<Value> {
@@ -189,16 +189,23 @@ impl Cx<'_> {
         Err(undefined(var.name, var.pos))
     }
 
-    /// Looks a name up in the enclosing `with`s as long as their sets are there already.
+    /// Looks a name up in the enclosing `with`s as long as everything is there already, like
+    /// [`select_evaluated`](Self::select_evaluated).
     pub(super) fn with_evaluated(&self, var: &'static WithVar, env: Env) -> Option<Value> {
         for &level in var.levels {
-            let View::Attrs(attrs) = env.get(level, 0).view() else { return None };
+            let View::Attrs(attrs) = env.get(level, 0).settled()?.view() else { return None };
             if let Some(slot) = attrs.get(var.name) {
-                return Some(slot.get()).filter(|value| value.0 != 0);
+                return settled_member(slot);
             }
         }
         None
     }
+}
+
+fn settled_member(slot: &Slot) -> Option<Value> {
+    let value = slot.get();
+    // The set may be being filled.
+    if value.0 == 0 { None } else { value.settled() }
 }
 
 #[cold]

@@ -272,6 +272,16 @@ impl Value {
         })
     }
 
+    /// Returns the value, looking through a thunk, if evaluating it now would do nothing at all: it
+    /// cannot fail, and says nothing. Using it early is then unseen, whatever other tasks do.
+    #[inline]
+    pub(crate) fn settled(self) -> Option<Value> {
+        match self.as_thunk() {
+            None => Some(self),
+            Some(thunk) => thunk.quiet_result(),
+        }
+    }
+
     /// Looks through an evaluated thunk.
     #[inline]
     #[must_use]

@@ -149,12 +149,22 @@ impl Thunk {
         unsafe { &*self.0.add(index) }
     }
 
-    /// Returns the result of an evaluated thunk without effects.
+    /// Returns the result of an evaluated thunk.
     #[inline(always)]
     pub(crate) fn result(self) -> Option<Value> {
         // `Acquire` pairs with the `Release` of `finish`.
         match self.word(0).load(Ordering::Acquire) & 0xff {
             DONE | DONE_EFFECTS => Some(Value(self.word(1).load(Ordering::Relaxed))),
+            _ => None,
+        }
+    }
+
+    /// Returns the result of an evaluated thunk without effects.
+    #[inline(always)]
+    pub(crate) fn quiet_result(self) -> Option<Value> {
+        // `Acquire` pairs with the `Release` of `finish`.
+        match self.word(0).load(Ordering::Acquire) & 0xff {
+            DONE => Some(Value(self.word(1).load(Ordering::Relaxed))),
             _ => None,
         }
     }

@@ -69,19 +69,20 @@ enum Look {
 
 impl Cx<'_> {
     /// Searches below `roots`. Children are visited in the order of their names, and what was
-    /// found comes in that order for any number of workers. Messages come at the end.
+    /// found comes in that order for any number of workers.
+    ///
+    /// With several workers a first walk visits everything at once. If there is anything to say,
+    /// an error or a message, a second one goes through what is evaluated now, in order.
     pub fn search(&self, roots: &[Root], filter: &Filter, progress: &Progress) -> Found {
-        let walk = Walk { filter, progress };
-        let cx = self.logging();
-        let mut found = Vec::new();
-        let error = roots.iter().find_map(|root| {
-            let node = Node { path: root.path.clone(), value: root.value, start: true };
-            let (mut more, error) = walk.visit(&cx, &node);
-            found.append(&mut more);
-            error
-        });
-        self.join_effects(cx.take_effects());
-        (found, error)
+        if !self.is_alone() {
+            let walk = Walk { filter, progress, at_once: true };
+            let (found, error) = walk.visit_roots(&self.ahead_of_itself(), roots);
+            if error.is_none() && !self.has_unprinted_effects() {
+                return (found, None);
+            }
+            progress.begin_again();
+        }
+        Walk { filter, progress, at_once: false }.visit_roots(self, roots)
     }
 }
 
@@ -100,9 +101,22 @@ fn too_deep(path: &[Symbol]) -> Error {
 struct Walk<'w> {
     filter: &'w Filter,
     progress: &'w Progress,
+    /// Whether to start a task for each child.
+    at_once: bool,
 }
 
 impl Walk<'_> {
+    fn visit_roots(&self, cx: &Cx<'_>, roots: &[Root]) -> Found {
+        let mut found = Vec::new();
+        let error = roots.iter().find_map(|root| {
+            let node = Node { path: root.path.clone(), value: root.value, start: true };
+            let (mut more, error) = self.visit(cx, &node);
+            found.append(&mut more);
+            error
+        });
+        (found, error)
+    }
+
     fn visit(&self, cx: &Cx<'_>, node: &Node) -> Found {
         self.progress.see(cx.task.worker(), || text(&node.path));
         let (found, error) = match cx.rescued(|cx| self.look(cx, node)) {
@@ -119,26 +133,20 @@ impl Walk<'_> {
     }
 
     fn visit_children(&self, cx: &Cx<'_>, children: &[Node]) -> Found {
-        // A task that must give way fails as a whole, so that it can begin again.
-        let failed = |result: &Result<Found>| !matches!(result, Ok((_, None)));
-        let results =
-            cx.parallel(children, priority, failed, |cx, child| match self.visit(cx, child) {
-                (_, Some(error)) if error.kind() == ErrorKind::Abandoned => Err(error),
-                result => Ok(result),
-            });
         let mut found = Vec::new();
-        for result in results {
-            match result {
-                Ok((mut more, error)) => {
-                    found.append(&mut more);
-                    if error.is_some() {
-                        return (found, error);
-                    }
-                }
-                Err(error) => return (found, Some(error)),
-            }
-        }
-        (found, None)
+        let mut add = |(mut more, error): Found| {
+            found.append(&mut more);
+            error
+        };
+        let error = if self.at_once {
+            let failed = |result: &Result<Found>| !matches!(result, Ok((_, None)));
+            let visit = |cx: &Cx<'_>, child: &Node| Ok(self.visit(cx, child));
+            let results = cx.spread(children, priority, failed, visit);
+            results.into_iter().find_map(|result| result.map_or_else(Some, &mut add))
+        } else {
+            children.iter().find_map(|child| add(self.visit(cx, child)))
+        };
+        (found, error)
     }
 
     /// Finds out what a node is.
