@@ -9,6 +9,7 @@
 //! | 2         | arguments that make no sense                                         |
 //! | 130       | interrupted (Ctrl-C)                                                 |
 
+mod closed;
 mod environment;
 mod eval;
 mod highlight;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use clap::ValueEnum;
 
-use crate::progress;
+use crate::{closed, progress};
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -117,6 +117,9 @@ pub(crate) fn message(text: &str) {
 
 /// Writes a result to standard output.
 pub(crate) fn write(bytes: &[u8]) -> Result<(), Failure> {
+    if closed::stdout_was_closed() {
+        return Err(Failure::Output(rustix::io::Errno::BADF.into()));
+    }
     let mut out = io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(Failure::Output)
 }

@@ -106,7 +106,6 @@ fn runtime(evaluator: &Evaluator, heap_bytes: u64) -> Value {
             "ready": runtime.waits.ready,
             "recursions": runtime.waits.recursions,
             "abandoned": runtime.waits.abandoned,
-            "steppedAside": runtime.waits.stepped_aside,
             "orphaned": runtime.waits.orphaned,
             "circles": runtime.waits.circles,
         },

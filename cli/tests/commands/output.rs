@@ -32,6 +32,17 @@ fn disk_is_full() {
 }
 
 #[test]
+fn closed_from_the_beginning() {
+    let folder = Folder::new("output-none", &[]);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "exec \"$0\" eval --expr 1 >&-", env!("CARGO_BIN_EXE_raddle")]);
+    let done = command.current_dir(folder.path()).output().unwrap();
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(err, "error: cannot write to standard output: Bad file descriptor (os error 9)\n");
+    assert_eq!(done.status.code(), Some(1));
+}
+
+#[test]
 fn interrupt_ends_it() {
     let folder = Folder::new("output-interrupt", &[]);
     // As good as endless: two to the power of 200 calls.
