@@ -2,10 +2,7 @@
 //!
 //! Before `main`, Rust's runtime opens `/dev/null` in the place of a closed standard stream, so that
 //! no file is taken for it later. Output would then vanish without an error; so this looks earlier.
-#![expect(
-    unsafe_code,
-    reason = "runs before Rust's runtime, on a file descriptor that may be closed"
-)]
+#![expect(unsafe_code, reason = "runs before Rust's runtime")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

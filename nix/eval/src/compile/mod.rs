@@ -20,7 +20,6 @@ pub(crate) use code::{Code, LambdaCode};
 
 use crate::eval::{Error, ErrorKind, Result, name_in_message};
 use crate::paths;
-use crate::print::constants::note_list;
 use crate::stats::Counters;
 use crate::value::heap::Heap;
 use crate::value::{List, Shape, Str, Value, View};
@@ -124,9 +123,7 @@ impl Compiler<'_> {
             })
             .collect();
         let Some(constants) = constants else { return Ok(Code::List(codes)) };
-        let list = List::new(self.context.heap, &constants);
-        note_list(list);
-        Ok(Code::ConstList(list))
+        Ok(Code::ConstList(List::of_constants(self.context.heap, &constants)))
     }
 
     fn expr(&mut self, expr: &Expr<'_>) -> Result<Code> {

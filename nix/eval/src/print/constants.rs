@@ -1,31 +1,13 @@
-//! Which members of sets and lists stand in the text of the program as constants.
+//! Which members of sets stand in the text of the program as constants.
 //!
 //! A glimpse of a value in an error message must not evaluate anything, and must not depend on what
 //! has been evaluated so far: on several workers that is a matter of timing. Constants are there
 //! from the beginning; everything else is shown as a thunk.
 //!
-//! A binding is looked up in the text, because errors are rare and there are many bindings. Lists
-//! have no positions, so the compiler makes lists of constants once and notes them here.
+//! A binding is looked up in the text, because errors are rare and there are many bindings. (Lists
+//! have no positions; the compiler makes lists of constants once, and they know it.)
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use parking_lot::Mutex;
-
-use crate::value::{Attr, List, Value};
-
-/// The values of lists of constants; such values are never freed.
-static LISTS: LazyLock<Mutex<HashSet<u64>>> = LazyLock::new(Mutex::default);
-
-/// Notes that all elements of a list are constants.
-pub(crate) fn note_list(list: List) {
-    LISTS.lock().insert(Value::from(list).0);
-}
-
-/// Returns whether all elements of a list are constants.
-pub(super) fn has_constants(list: List) -> bool {
-    LISTS.lock().contains(&Value::from(list).0)
-}
+use crate::value::Attr;
 
 /// Returns whether the value of an attribute is a constant: `name = 1;`.
 pub(super) fn is_constant(attr: &Attr) -> bool {

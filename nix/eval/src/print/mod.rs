@@ -12,7 +12,7 @@
 //!
 //! Not here: where the text goes.
 
-pub(crate) mod constants;
+mod constants;
 pub mod json;
 mod plain;
 mod pretty;

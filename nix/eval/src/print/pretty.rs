@@ -161,7 +161,7 @@ impl<'a, 'e> Printer<'a, 'e> {
             return Ok(());
         }
         let broken = self.is_broken(list.len(), list.iter().next());
-        let all_shown = !self.options.constants_only || constants::has_constants(list);
+        let all_shown = !self.options.constants_only || list.is_of_constants();
         self.indent += self.options.indent;
         self.text("[");
         for (i, item) in list.iter().enumerate() {

@@ -1,4 +1,8 @@
 //! Lists: a header with the length, then one slot per element.
+//!
+//! ```text
+//! header: length 48 | constants 8 | kind 8
+//! ```
 #![expect(unsafe_code, reason = "reads the words of list objects")]
 
 use super::heap::{Heap, Kind};
@@ -13,7 +17,12 @@ unsafe impl Send for List {}
 // SAFETY: as above.
 unsafe impl Sync for List {}
 
-static EMPTY: u64 = Kind::List as u64;
+static EMPTY: u64 = HEADER;
+
+/// The header of an empty list.
+const HEADER: u64 = Kind::List as u64;
+/// In the header: whether the elements stand in the text of the program as constants.
+const CONSTANTS: u64 = 1 << 8;
 
 impl List {
     /// Returns the empty list.
@@ -26,15 +35,24 @@ impl List {
         List::from_fn(heap, values.len(), |i| values[i])
     }
 
+    /// Allocates a list whose elements stand in the text of the program as constants.
+    pub(crate) fn of_constants(heap: &Heap, values: &[Value]) -> List {
+        List::alloc(heap, values.len(), CONSTANTS, |i| values[i])
+    }
+
     /// Allocates a list of `len` values; `value` may allocate too.
-    pub(crate) fn from_fn(heap: &Heap, len: usize, mut value: impl FnMut(usize) -> Value) -> List {
+    pub(crate) fn from_fn(heap: &Heap, len: usize, value: impl FnMut(usize) -> Value) -> List {
+        List::alloc(heap, len, 0, value)
+    }
+
+    fn alloc(heap: &Heap, len: usize, flags: u64, mut value: impl FnMut(usize) -> Value) -> List {
         if len == 0 {
             return List::empty();
         }
         let ptr = heap.alloc(1 + len);
         // SAFETY: the object has `1 + len` words, zeroed: a valid list of unusable thunks that
         // nobody else knows until this function returns.
-        unsafe { ptr.write((len as u64) << 16 | Kind::List as u64) };
+        unsafe { ptr.write((len as u64) << 16 | flags | HEADER) };
         let list = List(ptr);
         for (i, slot) in list.slots().iter().enumerate() {
             slot.set(value(i));
@@ -58,6 +76,12 @@ impl List {
     #[inline]
     pub fn len(self) -> usize {
         self.slots().len()
+    }
+
+    /// Returns whether the elements stand in the text of the program as constants.
+    pub(crate) fn is_of_constants(self) -> bool {
+        // SAFETY: a list object begins with its header, which is immutable.
+        unsafe { *self.0 & CONSTANTS != 0 }
     }
 
     /// Returns whether there are no elements.
