@@ -183,7 +183,7 @@ fn map_attrs(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     let text = "while evaluating the second argument passed to builtins.mapAttrs";
     let attrs = cx.force_attrs(args[1], Pos::NONE, text)?;
     let mapped =
-        attrs.map(cx.heap(), |attr| cx.apply_named_later(args[0], attr.name, attr.value()));
+        attrs.map(cx.heap(), |attr| cx.apply_named_later(args[0], attr.name, attr.value(), false));
     cx.count_set(mapped);
     Ok(mapped.into())
 }
@@ -217,10 +217,7 @@ fn zip_attrs_with(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
         cx.room_for::<[(Symbol, Value); 2]>(named.len() + attrs.at_most());
         named.extend(attrs.iter(cx.heap()).map(|attr| (attr.name, attr.value())));
     }
-    Ok(grouped(cx, named, |name, values| {
-        // One argument after the other, so that both calls have a place in traces.
-        cx.apply_later(cx.apply_later(function, cx.symbol_string(name)), values)
-    }))
+    Ok(grouped(cx, named, |name, values| cx.apply_named_later(function, name, values, true)))
 }
 
 fn group_by(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {

@@ -77,9 +77,9 @@ impl Cx<'_> {
                 Work::Apply(function, arg) => self
                     .force(function)
                     .and_then(|function| self.call(function, &[arg], delayed_call_pos(function))),
-                // Such a call has no place in traces.
-                Work::ApplyNamed(function, name, value) => {
-                    self.call(function, &[self.symbol_string(name), value], Pos::NONE)
+                Work::ApplyNamed(function, name, value, placed) => {
+                    let pos = if placed { delayed_call_pos(function) } else { Pos::NONE };
+                    self.call(function, &[self.symbol_string(name), value], pos)
                 }
             }
         };

@@ -179,10 +179,17 @@ impl<'e> Cx<'e> {
         Thunk::apply(self.heap(), function, arg)
     }
 
-    /// Returns the delayed call `function "name" value`.
-    pub fn apply_named_later(&self, function: Value, name: Symbol, value: Value) -> Value {
+    /// Returns the delayed call `function "name" value`; `placed` says whether it has a place in
+    /// traces: that of the function, which must be evaluated.
+    pub fn apply_named_later(
+        &self,
+        function: Value,
+        name: Symbol,
+        value: Value,
+        placed: bool,
+    ) -> Value {
         self.worker.stats.thunks.add(1);
-        Thunk::apply_named(self.heap(), function, name, value)
+        Thunk::apply_named(self.heap(), function, name, value, placed)
     }
 
     /// Evaluates `code` in `env`.

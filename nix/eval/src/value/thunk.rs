@@ -4,7 +4,7 @@
 //! state              header                        payload            extra
 //! Suspended          code address                  environment
 //! Apply                                            function           argument
-//! ApplyNamed         name                          function           value
+//! ApplyNamed         name, whether placed          function           value
 //! Busy, BusyWaited   task id
 //! Done, DoneEffects                                result
 //! Failed                                           error
@@ -41,6 +41,9 @@ const DONE_EFFECTS: u64 = 6;
 const FAILED: u64 = 7;
 const APPLY_NAMED: u64 = 8;
 
+/// In the header of `ApplyNamed`, above the name: whether the call has a place in traces.
+const PLACED: u64 = 1 << 63;
+
 /// A thunk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Thunk(*const AtomicU64);
@@ -52,8 +55,8 @@ pub(crate) enum Work {
     Code(&'static Code, Env),
     /// A call of a function with one argument.
     Apply(Value, Value),
-    /// A call of a function with a name and a value.
-    ApplyNamed(Value, Symbol, Value),
+    /// A call of a function with a name and a value; whether it has a place in traces.
+    ApplyNamed(Value, Symbol, Value, bool),
 }
 
 /// A look at a thunk.
@@ -113,12 +116,20 @@ impl Thunk {
         Value(ptr.expose_provenance() as u64)
     }
 
-    /// Allocates a thunk that calls `function` with a name and a value, as `mapAttrs` does.
-    pub(crate) fn apply_named(heap: &Heap, function: Value, name: Symbol, value: Value) -> Value {
+    /// Allocates a thunk that calls `function` with a name and a value; `placed` says whether the
+    /// call has a place in traces.
+    pub(crate) fn apply_named(
+        heap: &Heap,
+        function: Value,
+        name: Symbol,
+        value: Value,
+        placed: bool,
+    ) -> Value {
+        let placed = if placed { PLACED } else { 0 };
         let ptr = heap.alloc(3);
         // SAFETY: `alloc` returned three words that nobody else knows yet.
         unsafe {
-            ptr.write(u64::from(name.index()) << 16 | 3 << 8 | APPLY_NAMED);
+            ptr.write(placed | u64::from(name.index()) << 16 | 3 << 8 | APPLY_NAMED);
             ptr.add(1).write(function.0);
             ptr.add(2).write(value.0);
         }
@@ -195,7 +206,8 @@ impl Thunk {
             APPLY_NAMED => {
                 let name = Symbol::from_index((header >> 16) as u32);
                 let value = Value(self.word(2).load(Ordering::Relaxed));
-                State::Idle(header, Work::ApplyNamed(Value(payload), name, value))
+                let placed = header & PLACED != 0;
+                State::Idle(header, Work::ApplyNamed(Value(payload), name, value, placed))
             }
             BUSY | BUSY_WAITED => State::Busy((header >> 16) as u32),
             DONE_EFFECTS => State::DoneEffects(Value(payload)),
