@@ -150,7 +150,10 @@ impl Cx<'_> {
     }
 
     fn note(&self, effect: Effect) {
-        self.evaluator.effects.any.store(true, Ordering::Relaxed);
+        let any = &self.evaluator.effects.any;
+        if !any.load(Ordering::Relaxed) {
+            any.store(true, Ordering::Relaxed);
+        }
         self.effects.entries.borrow_mut().push(effect);
         self.effects.len.set(self.effects.len() + 1);
     }
@@ -207,8 +210,8 @@ impl Cx<'_> {
         }
     }
 
-    /// Returns whether anything was said ahead of the direct task.
-    pub(crate) fn has_unprinted_effects(&self) -> bool {
-        self.evaluator.effects.any.load(Ordering::Relaxed)
+    /// Returns whether anything was said ahead of the direct task since this was asked last.
+    pub(crate) fn have_others_spoken(&self) -> bool {
+        self.evaluator.effects.any.swap(false, Ordering::Relaxed)
     }
 }

@@ -27,14 +27,6 @@ impl Progress {
         }
     }
 
-    /// Forgets what was counted, for a walk that begins again.
-    pub(crate) fn begin_again(&self) {
-        for line in &self.workers {
-            line.seen.store(0, Ordering::Relaxed);
-            line.found.store(0, Ordering::Relaxed);
-        }
-    }
-
     /// Counts an attribute that a worker begins to look at.
     pub(crate) fn see(&self, worker: usize, path: impl FnOnce() -> String) {
         let seen = self.workers[worker].seen.fetch_add(1, Ordering::Relaxed);

@@ -71,19 +71,28 @@ impl Cx<'_> {
     /// Searches below `roots`. Children are visited in the order of their names, and what was
     /// found comes in that order for any number of workers.
     ///
-    /// With several workers a first walk visits everything at once. If there is anything to say,
-    /// an error or a message, a second one goes through what is evaluated now, in order.
+    /// With several workers everything below the first set of more than one member is visited at
+    /// once. If there is anything to say then, an error or a message, it is visited again in order,
+    /// by this task alone, which finds most of it evaluated.
     pub fn search(&self, roots: &[Root], filter: &Filter, progress: &Progress) -> Found {
-        if !self.is_alone() {
-            let walk = Walk { filter, progress, at_once: true };
-            let (found, error) = walk.visit_roots(&self.ahead_of_itself(), roots);
-            if error.is_none() && !self.has_unprinted_effects() {
-                return (found, None);
-            }
-            progress.begin_again();
-        }
-        Walk { filter, progress, at_once: false }.visit_roots(self, roots)
+        let walk = Walk { filter, progress, pace: Pace::InOrder };
+        up_to_error(roots.iter().map(|root| {
+            let node = Node { path: root.path.clone(), value: root.value, start: true };
+            walk.visit(self, &node)
+        }))
     }
+}
+
+/// Puts together what was found, up to the first error.
+fn up_to_error(parts: impl Iterator<Item = Found>) -> Found {
+    let mut found = Vec::new();
+    for (mut more, error) in parts {
+        found.append(&mut more);
+        if error.is_some() {
+            return (found, error);
+        }
+    }
+    (found, None)
 }
 
 /// The most sets within each other; a set that contains itself would have no end.
@@ -98,27 +107,27 @@ fn too_deep(path: &[Symbol]) -> Error {
     Error::new(ErrorKind::Other, Pos::NONE, message)
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// In order.
+    InOrder,
+    /// Ahead of the others, in tasks.
+    Ahead,
+    /// In order, where everything was visited ahead.
+    Behind,
+}
+
 struct Walk<'w> {
     filter: &'w Filter,
     progress: &'w Progress,
-    /// Whether to start a task for each child.
-    at_once: bool,
+    pace: Pace,
 }
 
 impl Walk<'_> {
-    fn visit_roots(&self, cx: &Cx<'_>, roots: &[Root]) -> Found {
-        let mut found = Vec::new();
-        let error = roots.iter().find_map(|root| {
-            let node = Node { path: root.path.clone(), value: root.value, start: true };
-            let (mut more, error) = self.visit(cx, &node);
-            found.append(&mut more);
-            error
-        });
-        (found, error)
-    }
-
     fn visit(&self, cx: &Cx<'_>, node: &Node) -> Found {
-        self.progress.see(cx.task.worker(), || text(&node.path));
+        if self.pace != Pace::Behind {
+            self.progress.see(cx.task.worker(), || text(&node.path));
+        }
         let (found, error) = match cx.rescued(|cx| self.look(cx, node)) {
             Ok(Look::Leaf(package)) => (Vec::from_iter(package), None),
             Ok(Look::Set(_)) if node.path.len() >= DEEPEST => {
@@ -133,20 +142,32 @@ impl Walk<'_> {
     }
 
     fn visit_children(&self, cx: &Cx<'_>, children: &[Node]) -> Found {
-        let mut found = Vec::new();
-        let mut add = |(mut more, error): Found| {
-            found.append(&mut more);
-            error
-        };
-        let error = if self.at_once {
-            let failed = |result: &Result<Found>| !matches!(result, Ok((_, None)));
-            let visit = |cx: &Cx<'_>, child: &Node| Ok(self.visit(cx, child));
-            let results = cx.spread(children, priority, failed, visit);
-            results.into_iter().find_map(|result| result.map_or_else(Some, &mut add))
-        } else {
-            children.iter().find_map(|child| add(self.visit(cx, child)))
-        };
-        (found, error)
+        match self.pace {
+            Pace::InOrder if children.len() > 1 && !cx.is_alone() => {
+                let ahead = Walk { pace: Pace::Ahead, ..*self };
+                let (found, error) = ahead.visit_at_once(&cx.ahead_of_itself(), children);
+                if error.is_none() && !cx.have_others_spoken() {
+                    return (found, None);
+                }
+                Walk { pace: Pace::Behind, ..*self }.visit_in_order(cx, children)
+            }
+            Pace::Ahead => self.visit_at_once(cx, children),
+            Pace::InOrder | Pace::Behind => self.visit_in_order(cx, children),
+        }
+    }
+
+    fn visit_at_once(&self, cx: &Cx<'_>, children: &[Node]) -> Found {
+        let failed = |result: &Result<Found>| !matches!(result, Ok((_, None)));
+        let visit = |cx: &Cx<'_>, child: &Node| Ok(self.visit(cx, child));
+        let results = cx.spread(children, priority, failed, visit);
+        up_to_error(results.into_iter().map(|result| match result {
+            Ok(found) => found,
+            Err(error) => (Vec::new(), Some(error)),
+        }))
+    }
+
+    fn visit_in_order(&self, cx: &Cx<'_>, children: &[Node]) -> Found {
+        up_to_error(children.iter().map(|child| self.visit(cx, child)))
     }
 
     /// Finds out what a node is.
@@ -233,7 +254,9 @@ impl Walk<'_> {
         if !self.filter.matches([&path, pname, &description]) {
             return Ok(None);
         }
-        self.progress.find(cx.task.worker());
+        if self.pace != Pace::Behind {
+            self.progress.find(cx.task.worker());
+        }
         Ok(Some(Match { path, pname, version, description }))
     }
 
