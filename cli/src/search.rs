@@ -20,7 +20,7 @@ use crate::source::{Installable, Source};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  raddle search -f '<nixpkgs>' editor       search nixpkgs
+  raddle search NIXPKGS editor              search a checkout of nixpkgs
   raddle search -f ./packages '^' --json    list everything, as JSON
   raddle search . python -e documentation   search the flake in this folder")]
 pub(crate) struct Search {

@@ -50,7 +50,7 @@ const SETTINGS: &[Setting] = &[
     flag("trace-verbose", |s, on| s.trace_verbose = on, "Let `builtins.traceVerbose` print"),
     flag("pure-eval", |s, on| s.pure = on, "Hide everything that could change the result"),
     flag("restrict-eval", |s, on| s.restricted = on, "Read nothing outside the search path"),
-    text("max-call-depth", max_call_depth, "Number of nested calls that is too many"),
+    text("max-call-depth", max_call_depth, "Number of nested calls in one value that is too many"),
     text(
         "max-heap",
         max_heap,

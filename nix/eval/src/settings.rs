@@ -35,7 +35,7 @@ pub struct Settings {
     pub pure: bool,
     /// Whether only the search path may be read.
     pub restricted: bool,
-    /// The number of nested calls that is too many.
+    /// The number of nested calls, within the evaluation of one value, that is too many.
     pub max_call_depth: u32,
     /// The most bytes that all values may take together, at least
     /// [`SMALLEST_HEAP_LIMIT`](Self::SMALLEST_HEAP_LIMIT); see

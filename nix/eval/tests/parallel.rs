@@ -173,6 +173,30 @@ fn a_member_of_an_evaluated_set_is_still_met_in_order() {
     }
 }
 
+#[test]
+fn the_context_of_an_error_does_not_take_its_place() {
+    for (text, expected) in [
+        (
+            "let tryOr = v: d: let r = builtins.tryEval v; in if r.success then r.value else d;
+               t1 = tryOr a 1; a = builtins.addErrorContext (throw \"a\") t2;
+               t2 = tryOr b 2; b = builtins.addErrorContext (throw \"b\") t1;
+             in { x = builtins.seq (busy 3000) t1; y = t2; }",
+            "infinite recursion",
+        ),
+        (
+            "let s = builtins.addErrorContext (assert false; \"\") (busy 90000); in { a = throw \"first\"; b = s; c = busy s; }",
+            "first",
+        ),
+        (
+            "let s = builtins.addErrorContext (assert false; \"\") (throw \"no\"); in [ s ]",
+            "assertion",
+        ),
+    ] {
+        let error = check(&with_prelude(text)).0.unwrap_err();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
 /// The reports have all their frames, whoever was in the cycle or at the failure first.
 #[test]
 fn traces_do_not_depend_on_workers() {
@@ -227,6 +251,18 @@ fn depth_does_not_depend_on_workers() {
         ("let f = n: if n == 4000 then [ ] else { a = f (n + 1); b = [ n n ]; }; in f 0", true),
         ("let f = n: { a = f (n + 1); b = [ n n ]; }; in f 0", false),
         ("let f = n: [ n (f (n + 1)) ]; in f 0", false),
+        // Trees without end: the first branch fails, so the others must not be explored.
+        ("let f = n: [ (f (n + 1)) (f (n + 1)) (f (n + 1)) ]; in f 0", false),
+        ("let f = n: { a = f (n + 1); b = f (n + 1); c = busy n; }; in f 0", false),
+        // Calls are counted for each value by itself.
+        (
+            "let f = n: if n == 0 then s else 1 + f (n - 1); g = n: if n == 0 then 0 else 1 + g (n - 1); s = g 9000; in [ (f 9900) s ]",
+            true,
+        ),
+        (
+            "let g = n: if n == 0 then 0 else 1 + g (n - 1); l = builtins.genList (i: g 200 + i) 2000; f = n: if n == 9900 then builtins.foldl' (a: b: a + b) 0 l else 1 + f (n + 1); in [ (f 0) l ]",
+            true,
+        ),
         ("builtins.genList (i: i * 2) 100000", true),
     ] {
         let (result, messages) = check(&with_prelude(text));

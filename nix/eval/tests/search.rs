@@ -111,7 +111,13 @@ fn depth_errors_are_the_same_for_every_number_of_workers() {
         (
             "let c = genList (i: elemAt c (if i == 19999 then 0 else i + 1)) 20000; in many 20 (i: pkg (elemAt c (i * 1000)))",
             0,
-            Some("max-call-depth exceeded"),
+            Some("infinite recursion encountered"),
+        ),
+        // Deep calls that need a value that has deep calls of its own.
+        (
+            "let f = n: if n == 0 then s else 1 + f (n - 1); g = n: if n == 0 then 0 else 1 + g (n - 1); s = g 9000; in { a = pkg \"p-${toString (f 9900)}\"; b = pkg \"p-${toString s}\"; }",
+            2,
+            None,
         ),
         // Sets within sets without end: 500 are looked into, two of them above these.
         (

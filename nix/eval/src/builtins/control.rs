@@ -63,10 +63,17 @@ fn abort(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
 fn add_error_context(cx: &Cx<'_>, args: &[Value], _: Pos) -> Result<Value> {
     match cx.force(args[1]) {
         Ok(value) => Ok(value),
-        Err(error) => {
+        Err(error) if error.is_lasting() => {
             let context = message(cx, args[0], Coerce::PLAIN, "addErrorContext")?;
             Err(error.always_frame(Pos::NONE, context))
         }
+        // Where such an error is met depends on where evaluation began. A failure of the context
+        // must not take its place: that would be kept, and could be caught.
+        Err(error) if error.kind() == ErrorKind::Abandoned => Err(error),
+        Err(error) => match message(cx, args[0], Coerce::PLAIN, "addErrorContext") {
+            Ok(context) => Err(error.always_frame(Pos::NONE, context)),
+            Err(_) => Err(error),
+        },
     }
 }
 

@@ -109,7 +109,7 @@ impl Cx<'_> {
     #[inline(always)]
     fn enter(&self, pos: Pos) -> Result<()> {
         let depth = self.depth.get();
-        if depth > self.max_depth || self.stack_is_full() {
+        if depth > self.depth_limit.get() || self.stack_is_full() {
             return Err(self.stack_overflow().too_deep_at(pos));
         }
         if let Some(needed) = self.needed

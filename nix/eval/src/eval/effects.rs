@@ -9,10 +9,6 @@
 //! Invariant: the record of an evaluated thunk is complete, because every need for a thunk with
 //! effects is noted; a thunk that is given up leaves no record, and says everything again.
 //!
-//! The direct task may have to begin again (see `rescue`). What thunks said that are evaluated now
-//! is not said again; all else is, in the same order, so it is enough to know how many messages of
-//! that kind the first attempt printed.
-//!
 //! Not here: how a message is printed ([`Effects::new`] is told).
 
 use std::cell::{Cell, RefCell};
@@ -54,20 +50,20 @@ impl Effects {
         }
     }
 
-    /// Prints effects and what they lead to, but for the first `printed` messages.
-    fn print(&self, effects: Vec<Effect>, mut printed: usize) {
-        let mut pending = vec![effects.into_iter()];
+    /// Prints what the evaluation of a thunk said, unless it has been printed before.
+    fn print(&self, thunk: usize) {
+        let take = |thunk| {
+            let effects = self.of_thunk.lock().get_mut(&thunk).map(std::mem::take);
+            effects.unwrap_or_default().into_iter()
+        };
+        let mut pending = vec![take(thunk)];
         while let Some(rest) = pending.last_mut() {
             match rest.next() {
                 None => {
                     pending.pop();
                 }
-                Some(Effect::Message(_)) if printed > 0 => printed -= 1,
                 Some(Effect::Message(text)) => (self.printer)(&text),
-                Some(Effect::Of(thunk)) => {
-                    let effects = self.of_thunk.lock().get_mut(&thunk).map(std::mem::take);
-                    pending.extend(effects.map(Vec::into_iter));
-                }
+                Some(Effect::Of(thunk)) => pending.push(take(thunk)),
             }
         }
     }
@@ -82,24 +78,16 @@ impl std::fmt::Debug for Effects {
 /// The effects of what a task is evaluating, apart from those of thunks that are evaluated.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// Whether messages are printed at once and only counted here.
-    direct: Cell<bool>,
-    entries: RefCell<Vec<Effect>>,
-    /// The number of effects, apart from them because every evaluation of a thunk reads it.
-    len: Cell<usize>,
-}
-
-/// An attempt that may be repeated.
-pub(super) struct Attempt {
+    /// Whether messages are printed at once: the rest stays empty.
     direct: bool,
-    from: usize,
-    /// How many messages the first attempt printed that later ones will have as well.
-    printed: usize,
+    entries: RefCell<Vec<Effect>>,
+    /// The number of entries, apart from them because every evaluation of a thunk reads it.
+    len: Cell<usize>,
 }
 
 impl Log {
     pub(super) fn new(direct: bool) -> Log {
-        Log { direct: Cell::new(direct), entries: RefCell::default(), len: Cell::new(0) }
+        Log { direct, entries: RefCell::default(), len: Cell::new(0) }
     }
 
     /// Returns how many effects there are.
@@ -107,35 +95,13 @@ impl Log {
     pub(super) fn len(&self) -> usize {
         self.len.get()
     }
-
-    /// Returns what the effects from `from` on are, and forgets them.
-    fn cut(&self, from: usize) -> Vec<Effect> {
-        let count = self.len.replace(from) - from;
-        let mut entries = self.entries.borrow_mut();
-        let at = entries.len().saturating_sub(count);
-        entries.split_off(at)
-    }
-
-    /// Goes back to where there were `from` effects, to try again from there without printing.
-    pub(super) fn begin_again(&self, from: usize) -> Attempt {
-        let direct = self.direct.replace(false);
-        let printed = if direct { self.len() - from } else { 0 };
-        self.cut(from);
-        Attempt { direct, from, printed }
-    }
-
-    /// Goes back once more.
-    pub(super) fn repeat(&self, attempt: &Attempt) {
-        self.cut(attempt.from);
-    }
 }
 
 impl Cx<'_> {
     /// Prints a message in program order.
     pub(crate) fn emit(&self, message: String) {
-        if self.effects.direct.get() {
+        if self.effects.direct {
             (self.evaluator.effects.printer)(&message);
-            self.effects.len.set(self.effects.len() + 1);
         } else {
             self.note(Effect::Message(message));
         }
@@ -167,8 +133,8 @@ impl Cx<'_> {
     }
 
     fn use_effects_of(&self, key: usize) {
-        if self.effects.direct.get() {
-            self.evaluator.effects.print(vec![Effect::Of(key)], 0);
+        if self.effects.direct {
+            self.evaluator.effects.print(key);
         } else {
             self.note(Effect::Of(key));
         }
@@ -178,13 +144,8 @@ impl Cx<'_> {
     /// unless it is `finished`. Returns whether whoever uses the thunk must take note.
     #[cold]
     pub(super) fn settle_effects(&self, thunk: Thunk, from: usize, finished: bool) -> bool {
-        if self.effects.direct.get() {
-            if finished {
-                self.effects.len.set(from);
-            }
-            return false;
-        }
-        let mut log = self.effects.cut(from);
+        let mut log = self.effects.entries.borrow_mut().split_off(from);
+        self.effects.len.set(from);
         if !finished {
             return false;
         }
@@ -197,17 +158,6 @@ impl Cx<'_> {
         self.evaluator.effects.of_thunk.lock().insert(thunk.key(), log);
         self.note(Effect::Of(thunk.key()));
         true
-    }
-
-    /// Ends an attempt: if it counts, what it said and the first one did not is printed.
-    pub(super) fn end_attempt(&self, attempt: Attempt, counts: bool) {
-        self.effects.direct.set(attempt.direct);
-        if !counts {
-            self.effects.cut(attempt.from);
-        } else if attempt.direct {
-            let log = self.effects.cut(attempt.from);
-            self.evaluator.effects.print(log, attempt.printed);
-        }
     }
 
     /// Returns whether anything was said ahead of the direct task since this was asked last.

@@ -36,17 +36,14 @@ pub enum ErrorKind {
     ImportFromDerivation,
     /// Anything else.
     Other,
-    /// Not an error of the program: the task gives up its thunks so that an earlier task can
-    /// evaluate them, and will try again.
+    /// Not an error of the program: what the task evaluates is not needed any more.
     Abandoned,
-    /// Not an error of the program: evaluation was too deep, and begins again further down.
-    Deeper,
 }
 
 impl ErrorKind {
     /// Returns whether no user ever sees it.
     fn is_pseudo(self) -> bool {
-        matches!(self, ErrorKind::Abandoned | ErrorKind::Deeper)
+        self == ErrorKind::Abandoned
     }
 }
 
@@ -106,18 +103,11 @@ impl Error {
         Error(Box::leak(Box::new(Node::Cause(cause))))
     }
 
-    /// Returns the pseudo-error of a task that gives up its thunks.
+    /// Returns the pseudo-error of a task that is not needed any more.
     #[cold]
     pub(crate) fn abandoned() -> Error {
         static ABANDONED: Node = Node::Cause(Cause::pseudo(ErrorKind::Abandoned));
         Error(&ABANDONED)
-    }
-
-    /// Returns the pseudo-error of an evaluation that begins again further down.
-    #[cold]
-    pub(crate) fn deeper() -> Error {
-        static DEEPER: Node = Node::Cause(Cause::pseudo(ErrorKind::Deeper));
-        Error(&DEEPER)
     }
 
     /// Adds a frame.
@@ -203,10 +193,7 @@ impl Error {
     pub(crate) fn is_lasting(self) -> bool {
         !matches!(
             self.kind(),
-            ErrorKind::InfiniteRecursion
-                | ErrorKind::StackOverflow
-                | ErrorKind::Abandoned
-                | ErrorKind::Deeper
+            ErrorKind::InfiniteRecursion | ErrorKind::StackOverflow | ErrorKind::Abandoned
         )
     }
 

@@ -7,7 +7,10 @@
 //! kept: the thunk becomes what it was, and whoever needs it next meets the error from its own
 //! side. A cycle of tasks that wait for each other's thunks is an infinite recursion for all of
 //! them; what the user sees of it is what the task meets that goes through the program in order,
-//! when all others have ended. Depth is the business of `rescue`.
+//! when all others have ended.
+//!
+//! How many calls may be nested is counted anew for each thunk: whether a value is too deep must not
+//! depend on where it is needed first. All together are bounded by the task's stack.
 
 use raddle::Wait;
 use raddle_nix_syntax::Pos;
@@ -69,6 +72,7 @@ impl Cx<'_> {
     #[inline]
     fn run(&self, thunk: Thunk, claimed: u64, work: Work) -> Result<Value> {
         let effects = self.effects.len();
+        let depth_limit = self.depth_limit.replace(self.depth.get().saturating_add(self.max_depth));
         let result = if self.stack_is_full() {
             Err(self.stack_overflow())
         } else {
@@ -83,6 +87,7 @@ impl Cx<'_> {
                 }
             }
         };
+        self.depth_limit.set(depth_limit);
         let finished = result.as_ref().err().is_none_or(|error| error.is_lasting());
         let has_effects =
             self.effects.len() != effects && self.settle_effects(thunk, effects, finished);
@@ -106,10 +111,6 @@ impl Cx<'_> {
     #[cold]
     #[inline(never)]
     fn passing(&self, thunk: Thunk, error: Error) -> Error {
-        if matches!(error.kind(), ErrorKind::StackOverflow | ErrorKind::Deeper) {
-            self.rescue.pass(thunk);
-            return error;
-        }
         if error.kind() != ErrorKind::InfiniteRecursion || self.recursive.get() != thunk.key() {
             return error;
         }
@@ -135,20 +136,12 @@ impl Cx<'_> {
     #[inline(always)]
     pub(crate) fn stack_is_full(&self) -> bool {
         let marker = 0u8;
-        (&raw const marker).addr() < self.stack_limit.get()
+        (&raw const marker).addr() < self.stack_limit
     }
 
     /// Returns the error for a computation that is nested too deeply.
     #[cold]
     pub(crate) fn stack_overflow(&self) -> Error {
-        if self.stack_is_full() {
-            self.rescue.give_up();
-        } else {
-            self.rescue.begin_unwinding();
-            if self.rescue.is_second() {
-                return Error::deeper();
-            }
-        }
         let message = "stack overflow; max-call-depth exceeded";
         Error::new(ErrorKind::StackOverflow, Pos::NONE, message)
     }

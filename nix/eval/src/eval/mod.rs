@@ -15,7 +15,6 @@ mod expect;
 mod force;
 mod ops;
 mod parallel;
-mod rescue;
 mod select;
 mod sets;
 
@@ -54,13 +53,14 @@ pub struct Cx<'e> {
     id: u32,
     /// Whether there is only one worker.
     alone: bool,
-    stack_limit: Cell<usize>,
+    stack_limit: usize,
+    /// How many calls are nested.
     depth: Cell<u32>,
+    /// How many may be: so many more than when the thunk at hand began to be evaluated.
+    depth_limit: Cell<u32>,
     max_depth: u32,
     /// The thunk that was last found to need itself.
     recursive: Cell<usize>,
-    /// Where to begin again if evaluation turns out to be nested too deeply.
-    rescue: rescue::Rescue,
     /// Whether this task is still needed; `None` for the first one.
     needed: Option<&'e parallel::Needed<'e>>,
     effects: effects::Log,
@@ -76,11 +76,11 @@ impl<'e> Cx<'e> {
             task,
             id: task.id().get(),
             alone: task.workers() == 1,
-            stack_limit: Cell::new(task.stack_limit()),
+            stack_limit: task.stack_limit(),
             depth: Cell::new(0),
+            depth_limit: Cell::new(evaluator.settings.max_call_depth),
             max_depth: evaluator.settings.max_call_depth,
             recursive: Cell::new(0),
-            rescue: rescue::Rescue::default(),
             needed: None,
             effects: effects::Log::new(direct),
         }
@@ -89,8 +89,6 @@ impl<'e> Cx<'e> {
     /// Returns another view of the same task, for what is evaluated ahead: it prints nothing.
     pub(crate) fn ahead_of_itself(&self) -> Cx<'e> {
         let mut cx = Cx::new(self.evaluator, self.task, false);
-        cx.stack_limit.set(self.stack_limit.get());
-        cx.depth.set(self.depth.get());
         cx.needed = self.needed;
         cx
     }

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use raddle::Priority;
-use raddle_nix_syntax::sym;
+use raddle_nix_syntax::{Pos, sym};
 
-use super::{Cx, Result};
+use super::{Cx, Error, Result};
 use crate::value::{Value, View};
 
 /// Tells a task whether it is still needed.
@@ -35,9 +35,6 @@ pub(super) struct Needed<'p> {
 /// there is enough to do for the others, and every call asks all tasks around it whether they are
 /// still needed.
 const DEEPEST: u32 = 24;
-/// By how many calls a member is deeper than what it is in, ahead of a printer: more than any printer
-/// needs. What is evaluated here is not too deep for a printer that comes alone.
-const MEMBER_DEPTH: u32 = 4;
 /// The most tasks for the members of one value.
 const MOST: usize = 1 << 12;
 
@@ -91,17 +88,16 @@ impl Cx<'_> {
         let mut results: Vec<Option<Result<R>>> = Vec::new();
         results.resize_with(items.len(), || None);
         self.task.scope(|scope| {
-            for (index, (item, result)) in items.iter().zip(&mut results).enumerate() {
+            // A worker takes the task that it was given last: the first item, so that a failure
+            // there saves the others.
+            for (index, (item, result)) in items.iter().zip(&mut results).enumerate().rev() {
                 scope.spawn(self.task, priority(item), move |task| {
                     let needed = Needed { failed: first_failed, index, parent, level: level + 1 };
                     let mut cx = Cx::new(evaluator, task, false);
                     cx.depth.set(depth);
                     cx.needed = Some(&needed);
-                    let outcome = if needed.is_gone() {
-                        Err(super::Error::abandoned())
-                    } else {
-                        work(&cx, item)
-                    };
+                    let outcome =
+                        if needed.is_gone() { Err(Error::abandoned()) } else { work(&cx, item) };
                     if failed(&outcome) {
                         first_failed.fetch_min(index, Ordering::Relaxed);
                     }
@@ -121,24 +117,18 @@ impl Cx<'_> {
 
     /// Evaluates, on all workers, what `print` is about to go through in order, and calls it.
     ///
-    /// `print` is called again, and has to begin anew, if something was nested too deeply at first.
     pub fn evaluate_ahead<R>(
         &self,
         value: Value,
         what: Ahead,
-        mut print: impl FnMut(&Self) -> Result<R>,
+        print: impl FnOnce(&Self) -> Result<R>,
     ) -> Result<R> {
         // Within a call, thunks may be under evaluation by this task.
-        if self.depth.get() != 0 {
-            return print(self);
+        if self.depth.get() == 0 && !self.alone {
+            // Errors and messages are left for `print` to meet.
+            let _ = self.ahead_of_itself().ahead(value, what, &Mutex::default());
         }
-        if !self.alone {
-            let seen = Mutex::default();
-            self.depth.set(MEMBER_DEPTH);
-            let _ = self.ahead_of_itself().ahead(value, what, &seen);
-            self.depth.set(0);
-        }
-        self.rescued(print)
+        print(self)
     }
 
     fn ahead(&self, value: Value, what: Ahead, seen: &Mutex<HashSet<u64>>) -> Result<()> {
@@ -158,16 +148,11 @@ impl Cx<'_> {
                 attrs.sorted(self.heap()).into_iter().map(|attr| attr.value()).collect()
             }
             View::List(list) if seen.lock().insert(value.0) => list.iter().collect(),
+            // The printer ends here with an error of its own.
+            View::Function(_) if what == Ahead::OutputPaths => return Err(Error::abandoned()),
             _ => return Ok(()),
         };
-        if self.stack_is_full() {
-            return Err(self.stack_overflow());
-        }
-        let depth = self.depth.get();
-        self.depth.set(depth + MEMBER_DEPTH);
-        let result = self.ahead_of_members(&members, what, seen);
-        self.depth.set(depth);
-        result
+        self.nested(Pos::NONE, || self.ahead_of_members(&members, what, seen))
     }
 
     fn ahead_of_members(

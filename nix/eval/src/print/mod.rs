@@ -123,9 +123,8 @@ impl Cx<'_> {
         if !options.force {
             return pretty::Printer::new(Some(self), options, sink).print(value);
         }
-        let mut sink = Resumed::new(sink);
         self.evaluate_ahead(value, Ahead::Derivations, |cx| {
-            pretty::Printer::new(Some(cx), options, sink.begin()).print(value)
+            pretty::Printer::new(Some(cx), options, sink).print(value)
         })
     }
 
@@ -194,39 +193,6 @@ impl Write for Collector<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// A sink for a printer that may have to begin anew: it writes the same again, as far as it got,
-/// and that is left out.
-struct Resumed<'a> {
-    sink: &'a mut dyn Write,
-    written: usize,
-    to_skip: usize,
-}
-
-impl<'a> Resumed<'a> {
-    fn new(sink: &'a mut dyn Write) -> Self {
-        Resumed { sink, written: 0, to_skip: 0 }
-    }
-
-    fn begin(&mut self) -> &mut Self {
-        self.to_skip = self.written;
-        self
-    }
-}
-
-impl Write for Resumed<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let skipped = self.to_skip.min(bytes.len());
-        self.to_skip -= skipped;
-        self.sink.write_all(&bytes[skipped..])?;
-        self.written += bytes.len() - skipped;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
     }
 }
 

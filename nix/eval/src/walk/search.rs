@@ -5,7 +5,7 @@ use raddle::Priority;
 use raddle_nix_syntax::{Pos, Symbol, sym};
 
 use super::Progress;
-use crate::eval::{Cx, Error, ErrorKind, Result, Trace};
+use crate::eval::{Cx, Error, ErrorKind, Result, Trace, describe};
 use crate::text::regex::Regex;
 use crate::text::version;
 use crate::value::{Attr, Attrs, Type, Value, View};
@@ -128,7 +128,7 @@ impl Walk<'_> {
         if self.pace != Pace::Behind {
             self.progress.see(cx.task.worker(), || text(&node.path));
         }
-        let (found, error) = match cx.rescued(|cx| self.look(cx, node)) {
+        let (found, error) = match self.look(cx, node) {
             Ok(Look::Leaf(package)) => (Vec::from_iter(package), None),
             Ok(Look::Set(_)) if node.path.len() >= DEEPEST => {
                 (Vec::new(), Some(too_deep(&node.path)))
@@ -204,7 +204,11 @@ impl Walk<'_> {
             return Ok(Look::Leaf(None));
         }
         let Some(attrs) = attrs else {
-            let message = format!("'{}' is not an attribute set", text(path));
+            let what = match &path[..] {
+                [] => "the value to search".to_owned(),
+                path => format!("'{}'", text(path)),
+            };
+            let message = format!("{what} is not an attribute set but {}", describe(value));
             return Err(Error::new(ErrorKind::Type, Pos::NONE, message));
         };
         let children = attrs
