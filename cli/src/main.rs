@@ -25,8 +25,10 @@ mod source;
 mod statistics;
 mod write_to;
 
-use clap::{Parser, Subcommand};
+use std::io::{self, Write};
 use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -50,7 +52,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(other) => return tell(&other),
+    };
     interrupt::watch();
     let result = match cli.command {
         Command::Search(search) => search.run(),
@@ -60,5 +65,15 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Shows help, the version, or what is wrong with the arguments.
+fn tell(text: &clap::Error) -> ExitCode {
+    let shown =
+        output::check_stdout().and_then(|()| text.print()).and_then(|()| io::stdout().flush());
+    match shown {
+        Err(error) if !text.use_stderr() => output::Failure::Output(error).report(),
+        _ => ExitCode::from(u8::try_from(text.exit_code()).unwrap_or(1)),
     }
 }

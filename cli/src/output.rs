@@ -47,6 +47,11 @@ pub(crate) fn coloured_stdout() -> bool {
     Color::decide(io::stdout().is_terminal())
 }
 
+/// Returns whether standard error is a terminal that understands more than text.
+pub(crate) fn is_smart_terminal() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 /// Returns whether standard error gets colours.
 pub(crate) fn coloured_stderr() -> bool {
     Color::decide(io::stderr().is_terminal())
@@ -117,9 +122,12 @@ pub(crate) fn message(text: &str) {
 
 /// Writes a result to standard output.
 pub(crate) fn write(bytes: &[u8]) -> Result<(), Failure> {
-    if closed::stdout_was_closed() {
-        return Err(Failure::Output(rustix::io::Errno::BADF.into()));
-    }
     let mut out = io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(Failure::Output)
+    let written = check_stdout().and_then(|()| out.write_all(bytes)).and_then(|()| out.flush());
+    written.map_err(Failure::Output)
+}
+
+/// Fails if standard output was closed from the beginning.
+pub(crate) fn check_stdout() -> io::Result<()> {
+    if closed::stdout_was_closed() { Err(rustix::io::Errno::BADF.into()) } else { Ok(()) }
 }

@@ -3,10 +3,12 @@
 //! It is the last line on the screen, or not there: whatever else is written to standard error
 //! goes through [`around`], which takes it away first. The next update brings it back.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use crate::output;
 
 /// Time between two updates.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -78,7 +80,7 @@ fn show(line: &Line) {
 
 /// Runs `work` while a line on standard error, if that is a terminal, shows what `line` returns.
 pub(crate) fn with_line<R>(line: impl Fn() -> Line + Sync, work: impl FnOnce() -> R) -> R {
-    if !io::stderr().is_terminal() {
+    if !output::is_smart_terminal() {
         return work();
     }
     let done = AtomicBool::new(false);

@@ -23,12 +23,14 @@ fn reader_goes_away() {
 fn disk_is_full() {
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let folder = Folder::new("output-full", &[]);
-    let mut command = folder.command("eval --expr 1");
-    command.stdout(full).stderr(Stdio::piped());
-    let done = command.spawn().unwrap().wait_with_output().unwrap();
-    let err = String::from_utf8_lossy(&done.stderr);
-    assert!(err.contains("error: cannot write to standard output: No space left"), "{err}");
-    assert_eq!(done.status.code(), Some(1));
+    for line in ["eval --expr 1", "--help", "search --help", "--version"] {
+        let mut command = folder.command(line);
+        command.stdout(full.try_clone().unwrap()).stderr(Stdio::piped());
+        let done = command.spawn().unwrap().wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&done.stderr);
+        assert!(err.contains("error: cannot write to standard output: No space left"), "{err}");
+        assert_eq!(done.status.code(), Some(1), "{line}");
+    }
 }
 
 #[test]
