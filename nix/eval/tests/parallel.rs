@@ -33,9 +33,13 @@ fn evaluate_with(settings: Settings, text: &str) -> Outcome {
 
 /// Evaluates `text` with every number of workers, several times, and returns what came out.
 fn check(text: &str) -> Outcome {
+    check_rounds(4, text)
+}
+
+fn check_rounds(rounds: usize, text: &str) -> Outcome {
     let expected = evaluate(1, text);
     for workers in [2, 3, 4, 8, 16] {
-        for round in 0..4 {
+        for round in 0..rounds {
             let outcome = evaluate(workers, text);
             assert_eq!(outcome, expected, "{workers} workers, round {round}: {text}");
         }
@@ -243,17 +247,10 @@ fn depth_does_not_depend_on_workers() {
             "let c = builtins.genList (i: if i == 29999 then 1 else builtins.trace \"m${toString i}\" (builtins.elemAt c (i + 1))) 30000; in [ (builtins.trace \"first\" 1) (builtins.elemAt c 0) ]",
             true,
         ),
-        (
-            "let f = n: { v = builtins.elemAt [ (f (n + 1)).v ] 0; }; in [ 1 (builtins.trace \"m\" 2) (f 0).v ]",
-            false,
-        ),
         // Data within data, to an end and without.
         ("let f = n: if n == 4000 then [ ] else { a = f (n + 1); b = [ n n ]; }; in f 0", true),
         ("let f = n: { a = f (n + 1); b = [ n n ]; }; in f 0", false),
         ("let f = n: [ n (f (n + 1)) ]; in f 0", false),
-        // Trees without end: the first branch fails, so the others must not be explored.
-        ("let f = n: [ (f (n + 1)) (f (n + 1)) (f (n + 1)) ]; in f 0", false),
-        ("let f = n: { a = f (n + 1); b = f (n + 1); c = busy n; }; in f 0", false),
         // Calls are counted for each value by itself.
         (
             "let f = n: if n == 0 then s else 1 + f (n - 1); g = n: if n == 0 then 0 else 1 + g (n - 1); s = g 9000; in [ (f 9900) s ]",
@@ -271,5 +268,19 @@ fn depth_does_not_depend_on_workers() {
         once.sort();
         once.dedup();
         assert_eq!(once.len(), messages.len(), "{text}");
+    }
+}
+
+/// Each evaluation fills a whole stack, so one round must do.
+#[test]
+fn evaluation_without_end_does_not_depend_on_workers() {
+    for text in [
+        "let f = n: { v = builtins.elemAt [ (f (n + 1)).v ] 0; }; in [ 1 (builtins.trace \"m\" 2) (f 0).v ]",
+        // Trees: the first branch fails, so the others must not be explored.
+        "let f = n: [ (f (n + 1)) (f (n + 1)) (f (n + 1)) ]; in f 0",
+        "let f = n: { a = f (n + 1); b = f (n + 1); c = busy n; }; in f 0",
+    ] {
+        let (result, _) = check_rounds(1, &with_prelude(text));
+        assert!(result.is_err(), "{text}");
     }
 }
