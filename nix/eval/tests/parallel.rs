@@ -33,12 +33,12 @@ fn evaluate_with(settings: Settings, text: &str) -> Outcome {
 
 /// Evaluates `text` with every number of workers, several times, and returns what came out.
 fn check(text: &str) -> Outcome {
-    check_workers(&[2, 3, 4, 8, 16], 4, text)
+    check_rounds(4, text)
 }
 
-fn check_workers(numbers: &[usize], rounds: usize, text: &str) -> Outcome {
+fn check_rounds(rounds: usize, text: &str) -> Outcome {
     let expected = evaluate(1, text);
-    for &workers in numbers {
+    for workers in [2, 3, 4, 8, 16] {
         for round in 0..rounds {
             let outcome = evaluate(workers, text);
             assert_eq!(outcome, expected, "{workers} workers, round {round}: {text}");
@@ -271,16 +271,23 @@ fn depth_does_not_depend_on_workers() {
     }
 }
 
-/// Each evaluation fills a whole stack, so a few must do.
+/// Each evaluation fills a whole stack, so one round must do.
 #[test]
-fn evaluation_without_end_does_not_depend_on_workers() {
+fn a_chain_without_end_does_not_depend_on_workers() {
+    let text = "let f = n: { v = builtins.elemAt [ (f (n + 1)).v ] 0; }; in [ 1 (builtins.trace \"m\" 2) (f 0).v ]";
+    let (result, messages) = check_rounds(1, text);
+    assert!(result.is_err(), "{result:?}");
+    assert_eq!(messages, ["trace: m"]);
+}
+
+/// The first branch fails, so the others must not be explored to their ends.
+#[test]
+fn trees_without_end_do_not_depend_on_workers() {
     for text in [
-        "let f = n: { v = builtins.elemAt [ (f (n + 1)).v ] 0; }; in [ 1 (builtins.trace \"m\" 2) (f 0).v ]",
-        // Trees: the first branch fails, so the others must not be explored.
         "let f = n: [ (f (n + 1)) (f (n + 1)) (f (n + 1)) ]; in f 0",
         "let f = n: { a = f (n + 1); b = f (n + 1); c = busy n; }; in f 0",
     ] {
-        let (result, _) = check_workers(&[2, 4], 1, &with_prelude(text));
+        let (result, _) = check_rounds(1, &with_prelude(text));
         assert!(result.is_err(), "{text}");
     }
 }
