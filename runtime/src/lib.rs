@@ -87,5 +87,5 @@ pub mod memory;
 pub mod sched;
 pub mod sync;
 
-pub use sched::{Builder, Counters, Priority, Runtime, Scope, Task, TaskId, WaitCounters};
+pub use sched::{Builder, Counters, Policy, Priority, Runtime, Scope, Task, TaskId, WaitCounters};
 pub use sync::Wait;

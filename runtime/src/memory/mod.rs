@@ -3,6 +3,7 @@
 //! What always holds: nothing here blocks for long or starts work; the locks of this module
 //! guard a few moves of numbers. Nothing here knows tasks.
 
+pub(crate) mod barrier;
 mod line;
 pub(crate) mod model;
 mod pool;

@@ -1,7 +1,7 @@
 //! Tasks on fibers, workers that steal, scopes that join.
 //!
 //! Read in this order: `record` (a task), `scope` (who waits for it), `deque` and `shared` (how it
-//! finds a worker), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell),
+//! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell),
 //! `task` (what it can ask for).
 //!
 //! What always holds: results do not depend on the number of workers; a wait that can never end
@@ -14,6 +14,7 @@
 mod counters;
 mod deque;
 mod fiber;
+mod policy;
 mod record;
 mod scope;
 mod shared;
@@ -33,6 +34,7 @@ use std::thread::{self, JoinHandle};
 use parking_lot::{Condvar, Mutex};
 
 pub use counters::{Counters, WaitCounters};
+pub use policy::Policy;
 pub use record::TaskId;
 pub use scope::Scope;
 pub use shared::Priority;
@@ -69,6 +71,7 @@ pub struct Runtime {
 #[must_use]
 pub struct Builder {
     workers: Option<usize>,
+    policy: Policy,
     stack_size: usize,
 }
 
@@ -76,6 +79,12 @@ impl Builder {
     /// Sets the number of workers; the default is the number of processors. 0 means the default.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = (workers > 0).then_some(workers);
+        self
+    }
+
+    /// Sets how tasks get to workers; the default is [`Policy::Stealing`].
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
         self
     }
 
@@ -98,7 +107,8 @@ impl Builder {
             Some(workers) => workers,
             None => thread::available_parallelism().map_or(1, NonZeroUsize::get),
         };
-        let shared = Arc::new(Shared::new(workers, Reservation::new(self.stack_size)?));
+        let shared =
+            Arc::new(Shared::new(workers, self.policy, Reservation::new(self.stack_size)?));
         let mut runtime = Runtime { shared, threads: Vec::with_capacity(workers) };
         for index in 0..workers {
             let shared = Arc::clone(&runtime.shared);
@@ -114,7 +124,7 @@ impl Builder {
 impl Runtime {
     /// Returns the settings for a new runtime.
     pub fn builder() -> Builder {
-        Builder { workers: None, stack_size: 256 << 20 }
+        Builder { workers: None, policy: Policy::Stealing, stack_size: 256 << 20 }
     }
 
     /// Runs `function` as a task and returns its result; the calling thread blocks meanwhile.
@@ -154,6 +164,11 @@ impl Runtime {
     /// Returns the number of workers.
     pub fn workers(&self) -> usize {
         self.shared.desks.len()
+    }
+
+    /// Returns the policy in force.
+    pub fn policy(&self) -> Policy {
+        self.shared.queues.policy()
     }
 
     /// Wakes all tasks that wait for the cell `key`; for code that runs outside of tasks.

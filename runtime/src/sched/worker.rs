@@ -1,9 +1,9 @@
 //! A worker: one thread that runs tasks on its own fibers.
 //!
 //! The loop runs on the thread's own stack. It resumes fibers that can go on, else starts a task
-//! of its own (the youngest of the most urgent), else one from outside or of another worker, else
-//! resumes a fiber that let others go first, else sleeps. A fiber whose task has ended takes the next task itself, without a switch, as long as
-//! no fiber waits to be resumed.
+//! that the policy has for it, else one from outside or of another worker, else resumes a fiber
+//! that let others go first, else sleeps. A fiber whose task has ended takes the next task itself,
+//! without a switch, as long as no fiber waits to be resumed.
 //!
 //! Invariant: everything in [`Worker`] is used by its thread alone; what others need lies on its
 //! desk. No borrow of a cell is held while a task runs.
@@ -19,10 +19,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::deque::Steal;
 use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
+use super::policy::{Look, Schedule, Seat};
 use super::record::{NONE, Origin, sequential_place};
-use super::shared::{Desk, PRIORITIES, Priority, Shared};
+use super::shared::{Desk, Priority, Shared};
 use super::task::Task;
 use crate::memory::Cache;
 use crate::sync::{Cancelled, Notified, Progress, Wait};
@@ -30,11 +30,10 @@ use crate::sync::{Cancelled, Notified, Progress, Wait};
 /// Rounds of looking for work before sleeping: about one microsecond.
 const SEARCHES: u32 = 8;
 const PAUSES: u32 = 8;
-/// A thief takes half of what it finds, up to this many.
-const LARGEST_LOOT: usize = 64;
 
 pub(super) struct Worker {
     pub(super) index: usize,
+    pub(super) seat: Seat,
     pub(super) shared: Arc<Shared>,
     pub(super) scopes: RefCell<Cache>,
     tasks: RefCell<Cache>,
@@ -43,7 +42,6 @@ pub(super) struct Worker {
     /// Fibers whose tasks let others go first.
     yielded: RefCell<VecDeque<u32>>,
     searching: Cell<bool>,
-    random: Cell<u64>,
 }
 
 thread_local! {
@@ -61,6 +59,7 @@ impl Worker {
         IS_WORKER.set(true);
         let worker = Rc::new(Self {
             index,
+            seat: Seat::new(index),
             shared,
             scopes: RefCell::default(),
             tasks: RefCell::default(),
@@ -68,7 +67,6 @@ impl Worker {
             resumable: RefCell::default(),
             yielded: RefCell::default(),
             searching: Cell::new(false),
-            random: Cell::new(0x9E37_79B9_7F4A_7C15 ^ (index as u64 + 1) << 32),
         });
         // Tasks' panics are caught where they run. One that arrives here is a defect of the
         // scheduler, which has printed its message; going on would leave waiters hanging.
@@ -97,7 +95,7 @@ impl Worker {
                 self.start(task);
             } else if !self.yielded.borrow().is_empty() {
                 self.found_work();
-                match self.foreign_task() {
+                match self.foreign_task(Look::Others) {
                     Some(task) => self.start(task),
                     None => self.resume_yielded(),
                 }
@@ -111,7 +109,7 @@ impl Worker {
 
     fn found_work(&self) {
         if self.searching.replace(false) {
-            self.shared.end_search();
+            self.shared.end_search(self.index);
         }
     }
 
@@ -186,19 +184,22 @@ impl Worker {
         self.finish(number, result);
     }
 
-    /// Takes the youngest of the most urgent own tasks.
     #[inline]
     fn own_task(&self) -> Option<u32> {
-        PRIORITIES.into_iter().find_map(|priority| self.desk().queue(priority).pop())
+        self.shared.queues.take(&self.seat, Look::Own)
     }
 
     /// Looks for tasks elsewhere, for a short time.
     fn search(&self) -> Option<u32> {
+        if self.shared.queues.dispatcher().is_some() {
+            return self.await_dispatcher();
+        }
         if !self.searching.replace(true) {
             self.shared.begin_search();
         }
-        for _ in 0..SEARCHES {
-            if let Some(task) = self.foreign_task() {
+        for round in 0..SEARCHES {
+            let look = if round + 1 < SEARCHES { Look::Others } else { Look::Hard };
+            if let Some(task) = self.foreign_task(look) {
                 self.found_work();
                 return Some(task);
             }
@@ -210,42 +211,35 @@ impl Worker {
         None
     }
 
-    fn foreign_task(&self) -> Option<u32> {
-        self.shared.take_injected().or_else(|| self.steal())
-    }
-
-    /// Takes tasks from other workers: returns one and queues the rest of the loot as own.
-    fn steal(&self) -> Option<u32> {
-        let desks = &self.shared.desks;
-        let first = self.next_random() as usize % desks.len();
-        for priority in PRIORITIES {
-            for offset in 0..desks.len() {
-                let victim = (first + offset) % desks.len();
-                if victim == self.index {
-                    continue;
-                }
-                let queue = desks[victim].queue(priority);
-                let Some(task) = steal_one(queue) else { continue };
-                self.desk().counters.steals.bump();
-                for _ in 1..(queue.len().div_ceil(2)).min(LARGEST_LOOT) {
-                    let Some(task) = steal_one(queue) else { break };
-                    self.desk().counters.steals.bump();
-                    self.desk().queue(priority).push(task);
-                }
+    /// Waits a short time for something from the dispatcher, or is the dispatcher.
+    fn await_dispatcher(&self) -> Option<u32> {
+        if self.shared.queues.dispatcher() == Some(self.index) {
+            self.shared.dispatch();
+        } else {
+            self.shared.tell_dispatcher();
+        }
+        for _ in 0..SEARCHES {
+            if let Some(task) = self.foreign_task(Look::Others) {
                 return Some(task);
             }
+            if self.desk().has_mail() {
+                return None;
+            }
+            (0..PAUSES).for_each(|_| std::hint::spin_loop());
         }
         None
     }
 
-    fn next_random(&self) -> u64 {
-        // Xorshift, Marsaglia 2003.
-        let mut state = self.random.get();
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        self.random.set(state);
-        state
+    fn foreign_task(&self, look: Look) -> Option<u32> {
+        let shared = &*self.shared;
+        if shared.queues.dispatcher().is_none()
+            && let Some(task) = shared.take_injected()
+        {
+            return Some(task);
+        }
+        let task = shared.queues.take(&self.seat, look);
+        self.desk().counters.steals.add(self.seat.stolen.take());
+        task
     }
 
     /// Sleeps until there may be work; false when the runtime stops.
@@ -256,13 +250,13 @@ impl Worker {
         for _ in 0..self.fibers.trim_idle() {
             self.desk().counters.stacks_trimmed.bump();
         }
-        let events = &self.shared.events;
-        events.prepare(self.index);
         if self.searching.replace(false) {
             self.shared.give_up_search();
         }
+        let events = &self.shared.events;
+        events.prepare(self.index);
         let stopping = self.shared.stopping.load(Ordering::SeqCst);
-        let notified = if stopping || self.desk().has_mail() || self.shared.has_queued_tasks() {
+        let notified = if stopping || self.desk().has_mail() || self.shared.has_tasks(self.index) {
             match events.cancel(self.index) {
                 Cancelled::Unclaimed => None,
                 Cancelled::Claimed(notified) => Some(notified),
@@ -270,11 +264,11 @@ impl Worker {
         } else {
             Some(events.wait(self.index))
         };
-        if notified == Some(Notified::Any) {
+        if notified == Some(Notified::Any) && self.shared.queues.dispatcher().is_none() {
             // The notifier counted us as searching.
             self.searching.set(true);
         }
-        !(stopping && !self.desk().has_mail() && !self.shared.has_queued_tasks())
+        !(stopping && !self.desk().has_mail() && !self.shared.has_tasks(self.index))
     }
 
     pub(super) fn make_resumable(&self, fiber: u32, wait: Wait) {
@@ -309,8 +303,8 @@ impl Worker {
         if boxed {
             desk.counters.closures_boxed.bump();
         }
-        desk.queue(priority).push(number);
-        self.shared.work_arrived();
+        self.shared.queues.queue(&self.seat, priority, number);
+        self.shared.work_arrived(&self.seat, priority);
     }
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
@@ -357,16 +351,6 @@ impl Worker {
                 return;
             }
             number = parent;
-        }
-    }
-}
-
-fn steal_one(queue: &super::deque::Deque) -> Option<u32> {
-    loop {
-        match queue.steal() {
-            Steal::Item(task) => return Some(task),
-            Steal::Empty => return None,
-            Steal::Lost => {}
         }
     }
 }
