@@ -37,13 +37,13 @@ mod plain {
         assert!(!deque.share(), "only some are shared");
         assert!(!deque.is_wanted());
         // 128 are public now; a thief takes 32 at most.
-        assert_eq!(steal(&deque), Vec::from_iter(0..32));
+        assert_eq!(steal(&deque), (0..32).collect::<Vec<_>>());
         assert!((128..1000).rev().all(|item| deque.pop() == Some(item)));
         // The owner takes back what nobody took.
         assert_eq!(deque.pop(), Some(127));
         assert_eq!((steal(&deque), deque.len()), (vec![], 95));
         assert!(!deque.share());
-        assert_eq!(steal(&deque), Vec::from_iter(32..56));
+        assert_eq!(steal(&deque), (32..56).collect::<Vec<_>>());
         assert!((56..127).rev().all(|item| deque.pop() == Some(item)));
         assert_eq!((deque.pop(), steal(&deque), deque.len()), (None, vec![], 0));
         assert!(!deque.is_wanted(), "nobody asks an empty deque");
@@ -57,7 +57,7 @@ mod plain {
             (0..count).for_each(|item| deque.push(item));
             let half = count.div_ceil(2);
             let taken = half.min(LARGEST_LOOT as u32);
-            assert_eq!(break_in(&deque), Vec::from_iter(0..taken));
+            assert_eq!(break_in(&deque), (0..taken).collect::<Vec<_>>());
             assert!((taken..count).rev().all(|item| deque.pop() == Some(item)), "{count}");
             assert_eq!(deque.pop(), None);
         }
@@ -73,7 +73,7 @@ mod plain {
         deque.shared.store(word.into(), Ordering::Relaxed);
         (0..600).for_each(|item| deque.push(item));
         deque.share();
-        assert_eq!(steal(&deque), Vec::from_iter(0..32));
+        assert_eq!(steal(&deque), (0..32).collect::<Vec<_>>());
         assert!((32..600).rev().all(|item| deque.pop() == Some(item)));
         assert_eq!(deque.pop(), None);
     }

@@ -1,7 +1,7 @@
 //! Tasks on fibers, workers that steal, scopes that join.
 //!
 //! Read in this order: `record` (a task), `scope` (who waits for it), `deque` and `shared` (how it
-//! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell),
+//! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join`,
 //! `task` (what it can ask for).
 //!
 //! What always holds: results do not depend on the number of workers; a wait that can never end
@@ -14,6 +14,7 @@
 mod counters;
 mod deque;
 mod fiber;
+mod join;
 mod policy;
 mod record;
 mod scope;
@@ -150,6 +151,8 @@ impl Runtime {
                 parent: NONE,
                 index: self.shared.roots.fetch_add(1, Ordering::Relaxed),
                 scope: NONE,
+                level: 0,
+                floor: 0,
             },
         );
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and

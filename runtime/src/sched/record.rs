@@ -11,8 +11,11 @@
 //! complete, recursively. So the chain of parents of a live task is always there to be read, and a
 //! scope need count only what its owner started.
 //!
+//! The right half of a join ends differently: its latch tells the one task that may wait for it,
+//! and that one gives the record back (see `join`).
+//!
 //! Who writes: the spawner before the number is published in a queue; then only the running task,
-//! but for `live`, whose waited-for mark others set by compare-exchange, and `subtree`.
+//! but for `live`, whose waited-for mark others set by compare-exchange, `subtree` and `latch`.
 //!
 //! Invariant: a stored closure is called or dropped exactly once, by whoever took the number from
 //! a queue.
@@ -31,6 +34,12 @@ use crate::sync::Completion;
 
 /// No record, or no scope.
 pub(super) const NONE: u32 = u32::MAX;
+/// Instead of a scope: the task is half of a join.
+pub(super) const JOINED: u32 = u32::MAX - 1;
+
+const RUNNING: u32 = 0;
+const AWAITED: u32 = 1;
+const DONE: u32 = 2;
 
 const NUMBER_BITS: u32 = 24;
 /// Records are numbered below this, so that a number fits an id.
@@ -79,8 +88,13 @@ pub(super) struct Record {
     pub(super) parent: AtomicU32,
     /// How many tasks the parent had spawned before this one.
     pub(super) index: AtomicU32,
-    /// The scope this task was spawned into.
+    /// The scope this task was spawned into, or `NONE` or `JOINED`.
     pub(super) scope: AtomicU32,
+    /// How many scopes are around this task.
+    pub(super) level: AtomicU32,
+    /// How many of them were opened outside of the innermost join.
+    pub(super) floor: AtomicU32,
+    latch: AtomicU32,
     /// Tasks that this one spawned in all.
     pub(super) spawned: AtomicU32,
     /// Tasks that this one spawned into scopes of others.
@@ -100,10 +114,13 @@ pub(super) struct Origin {
     pub(super) parent: u32,
     pub(super) index: u32,
     pub(super) scope: u32,
+    pub(super) level: u32,
+    pub(super) floor: u32,
 }
 
 impl Record {
     /// Prepares a record that was just taken from the pool.
+    #[inline]
     pub(super) fn begin(&self, number: u32, origin: Origin) {
         // All `Relaxed`: publishing the number in a queue orders them.
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1);
@@ -114,9 +131,37 @@ impl Record {
         self.parent.store(origin.parent, Ordering::Relaxed);
         self.index.store(origin.index, Ordering::Relaxed);
         self.scope.store(origin.scope, Ordering::Relaxed);
+        self.level.store(origin.level, Ordering::Relaxed);
+        self.floor.store(origin.floor, Ordering::Relaxed);
+        self.latch.store(RUNNING, Ordering::Relaxed);
+    }
+
+    /// Notes where the task is about to run.
+    #[inline]
+    pub(super) fn run_on(&self, worker: u32, fiber: u32) {
+        self.worker.store(worker, Ordering::Relaxed);
+        self.fiber.store(fiber, Ordering::Relaxed);
         self.spawned.store(0, Ordering::Relaxed);
         self.spawned_abroad.store(0, Ordering::Relaxed);
         self.subtree.open();
+    }
+
+    /// Says that the half of a join has ended, and returns whether the other half waits for it.
+    pub(super) fn open_latch(&self) -> bool {
+        // Release: the result is visible to the other half. SeqCst: as in `await_end`.
+        self.latch.swap(DONE, Ordering::SeqCst) == AWAITED
+    }
+
+    /// Announces that the other half waits; false if this one has ended already.
+    pub(super) fn await_end(&self) -> bool {
+        // Acquire: the result is visible. SeqCst: before the graph's count of waiting tasks is
+        // read; see `wait_graph`.
+        self.latch.compare_exchange(RUNNING, AWAITED, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    /// Returns whether the other half of the join waits for this one.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.latch.load(Ordering::SeqCst) == AWAITED
     }
 
     /// Returns the task's id; for the task itself.
@@ -192,6 +237,12 @@ impl Closure {
             unsafe { address.cast::<Box<F>>().write(Box::new(function)) };
         }
         !fits
+    }
+
+    /// Forgets the stored closure, without dropping it. The caller has exclusive use.
+    #[inline]
+    pub(super) fn forget(&self) {
+        self.call.set(None);
     }
 
     /// Calls the stored closure with `task`, or only drops it if there is none.

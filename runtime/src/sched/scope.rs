@@ -34,6 +34,8 @@ pub struct Scope<'scope, 'env: 'scope> {
     core: u32,
     owner: u32,
     run: u64,
+    /// How many scopes are around a task of this one, itself included.
+    level: u32,
     /// Invariant in both lifetimes, like `std::thread::Scope`.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -63,13 +65,17 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Panics
     ///
-    /// Panics if `task` belongs to another call of `Runtime::run` than the scope, or if more than
-    /// 16 million tasks are alive.
+    /// Panics if `task` belongs to another call of `Runtime::run` than the scope, if it is half of
+    /// a [join](Task::join) inside the scope, or if more than 16 million tasks are alive.
     pub fn spawn<F>(&'scope self, task: &Task<'_>, priority: Priority, function: F)
     where
         F: FnOnce(&Task<'_>) + Send + 'scope,
     {
         assert!(self.run == task.run, "a task spawns only into scopes of its own run");
+        assert!(
+            self.level > task.floor.get(),
+            "half of a join spawns only into scopes that it has opened itself"
+        );
         let record = task.record;
         // Written by this task alone.
         let index = record.spawned.load(Ordering::Relaxed);
@@ -79,7 +85,14 @@ impl<'scope> Scope<'scope, '_> {
             &record.spawned_abroad
         };
         let started = counter.load(Ordering::Relaxed);
-        let origin = Origin { run: self.run, parent: task.number, index, scope: self.core };
+        let origin = Origin {
+            run: self.run,
+            parent: task.number,
+            index,
+            scope: self.core,
+            level: self.level,
+            floor: task.floor.get(),
+        };
         // SAFETY: `Task::scope` does not return before everything started in the scope is
         // complete, and 'scope contains that call. A task that can name `&'scope Scope` is the
         // owner or was started, directly or not, inside the scope: a closure of an outer or
@@ -137,10 +150,13 @@ pub(super) fn run<'env, R>(
     core.owner.store(task.number, Ordering::Relaxed);
     core.started.store(0, Ordering::Relaxed);
     core.pending.open();
+    let level = task.level.get() + 1;
+    task.level.set(level);
     let scope = Scope {
         core: number,
         owner: task.number,
         run: task.run,
+        level,
         scope: PhantomData,
         env: PhantomData,
     };
@@ -156,6 +172,7 @@ pub(super) fn run<'env, R>(
         }
         core.joining.store(false, Ordering::Relaxed);
     }
+    task.level.set(level - 1);
     let panic = core.panic.lock().take();
     shared.scopes.give(&mut task.worker.scopes.borrow_mut(), number);
     match (result, panic) {

@@ -3,6 +3,7 @@
 //! A [`Task`] is made on the fiber that runs the task and stays there: it is neither `Send` nor
 //! `Sync`, so code that holds one is that task.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
@@ -18,6 +19,10 @@ pub struct Task<'fiber> {
     pub(super) record: &'fiber Record,
     pub(super) number: u32,
     pub(super) run: u64,
+    /// How many scopes are around the running code.
+    pub(super) level: Cell<u32>,
+    /// How many of them were opened outside of the innermost join.
+    pub(super) floor: Cell<u32>,
     yielder: &'fiber FiberYielder,
     id: TaskId,
     stack_limit: usize,
@@ -32,7 +37,9 @@ impl<'fiber> Task<'fiber> {
         stack_limit: usize,
     ) -> Self {
         let run = record.run.load(Ordering::Relaxed);
-        Self { worker, record, number, run, yielder, id: record.id(), stack_limit }
+        let level = Cell::new(record.level.load(Ordering::Relaxed));
+        let floor = Cell::new(record.floor.load(Ordering::Relaxed));
+        Self { worker, record, number, run, level, floor, yielder, id: record.id(), stack_limit }
     }
 
     /// Returns the number of the worker that runs this task, from 0; it stays the same.

@@ -1,7 +1,8 @@
 //! Who waits for whom, so that waiting which would never end is found when it begins.
 //!
 //! Two kinds of edges: a task that waits for a cell waits for the cell's owner; the owner of a
-//! scope, once it has got to the scope's end, waits for every live task of the scope. Edges of
+//! scope, once it has got to the scope's end, waits for every live task of the scope (and half of a
+//! join, at its end, for the other half). Edges of
 //! the first kind are kept here under one lock (waits are rare). Edges of the second kind are read
 //! off the tasks' scopes: a search goes *backwards*, from a task to those who wait for it, and
 //! the one who may be waiting for a task by way of a scope is that scope's owner.
@@ -36,7 +37,7 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use super::counters::WaitCounters;
-use super::record::{NONE, TaskId, sequential_place};
+use super::record::{JOINED, NONE, TaskId, sequential_place};
 use super::shared::Shared;
 use super::worker::Worker;
 use crate::memory::CacheLine;
@@ -158,6 +159,15 @@ impl WaitGraph {
             let verdict =
                 self.break_circles(&mut state, shared, worker, owner, Target::Scope(scope));
             debug_assert!(verdict.is_none(), "a scope's owner is never the one to give way");
+        }
+    }
+
+    /// Looks for circles that `task` closes by waiting for `half`, the other half of its join.
+    pub(super) fn awaiting_half(&self, shared: &Shared, worker: &Worker, task: u32, half: u32) {
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            let mut state = self.state.lock();
+            let verdict = self.break_circles(&mut state, shared, worker, task, Target::Task(half));
+            debug_assert!(verdict.is_none(), "who waits for its half is never the one to give way");
         }
     }
 
@@ -373,11 +383,16 @@ fn scope_of(shared: &Shared, task: u32) -> u32 {
     shared.tasks.get(task).scope.load(Ordering::Relaxed)
 }
 
-/// Returns the owner of the scope that `task` is in, if it has got to the scope's end.
+/// Returns the owner of the scope that `task` is in, if it has got to the scope's end, or the other
+/// half of its join, if that waits.
 fn joiner_of(shared: &Shared, task: u32) -> Option<u32> {
     let scope = scope_of(shared, task);
     if scope == NONE {
         return None;
+    }
+    if scope == JOINED {
+        let record = shared.tasks.get(task);
+        return record.is_awaited().then(|| record.parent.load(Ordering::Relaxed));
     }
     let core = shared.scopes.get(scope);
     core.is_joining().then(|| core.owner())

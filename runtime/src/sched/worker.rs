@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 
 use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
 use super::policy::{Look, Schedule, Seat};
-use super::record::{NONE, Origin, sequential_place};
+use super::record::{JOINED, NONE, Origin, sequential_place};
 use super::shared::{Desk, Priority, Shared};
 use super::task::Task;
 use crate::memory::Cache;
@@ -173,8 +173,7 @@ impl Worker {
 
     fn run_task(&self, yielder: &FiberYielder, number: u32, fiber: u32, stack_limit: usize) {
         let record = self.shared.tasks.get(number);
-        record.worker.store(self.index as u32, Ordering::Relaxed);
-        record.fiber.store(fiber, Ordering::Relaxed);
+        record.run_on(self.index as u32, fiber);
         self.desk().counters.tasks_run.bump();
         let task = Task::new(self, yielder, record, number, stack_limit);
         // SAFETY: the number came out of a queue, which gives each out once, and `spawn` or `run`
@@ -280,7 +279,7 @@ impl Worker {
         self.yielded.borrow_mut().push_back(fiber);
     }
 
-    /// Queues a task.
+    /// Queues a task of a scope.
     ///
     /// # Safety
     ///
@@ -291,6 +290,27 @@ impl Worker {
     where
         F: FnOnce(&Task<'_>) + Send,
     {
+        self.desk().counters.tasks_spawned.bump();
+        // SAFETY: as required of the caller.
+        unsafe { self.start_task(origin, priority, function) };
+    }
+
+    /// Queues a task and returns its number.
+    ///
+    /// # Safety
+    ///
+    /// Whatever `function` borrows stays until the task is complete, or was taken back out of the
+    /// queue.
+    #[inline]
+    pub(super) unsafe fn start_task<F>(
+        &self,
+        origin: Origin,
+        priority: Priority,
+        function: F,
+    ) -> u32
+    where
+        F: FnOnce(&Task<'_>) + Send,
+    {
         let tasks = &self.shared.tasks;
         let number = tasks.take(&mut self.tasks.borrow_mut()).expect("too many live tasks");
         let record = tasks.get(number);
@@ -298,13 +318,26 @@ impl Worker {
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before it was given back. The caller vouches for borrows.
         let boxed = unsafe { record.closure.store(function) };
-        let desk = self.desk();
-        desk.counters.tasks_spawned.bump();
         if boxed {
-            desk.counters.closures_boxed.bump();
+            self.desk().counters.closures_boxed.bump();
         }
         self.shared.queues.queue(&self.seat, priority, number);
         self.shared.work_arrived(&self.seat, priority);
+        number
+    }
+
+    /// Gives back the record of a task that was taken back out of the queue, and whose closure
+    /// needs no drop.
+    #[inline]
+    pub(super) fn forget_task(&self, number: u32) {
+        self.shared.tasks.get(number).closure.forget();
+        self.give_back(number);
+    }
+
+    /// Gives back the record of a task that has ended.
+    #[inline]
+    pub(super) fn give_back(&self, number: u32) {
+        self.shared.tasks.give(&mut self.tasks.borrow_mut(), number);
     }
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
@@ -313,13 +346,20 @@ impl Worker {
         let record = shared.tasks.get(number);
         let scope = record.scope.load(Ordering::Relaxed);
         if let Err(panic) = result
-            && scope != NONE
+            && scope < JOINED
         {
             let place = sequential_place(&shared.tasks, number);
             shared.scopes.get(scope).note_panic(place, panic);
         }
         if record.end() {
             shared.graph.owner_ended(shared, Some(self), number);
+        }
+        if scope == JOINED {
+            let parent = record.parent.load(Ordering::Relaxed);
+            if record.open_latch() {
+                shared.wake(parent, Wait::Woken, Some(self));
+            }
+            return;
         }
         let abroad = record.spawned_abroad.load(Ordering::Relaxed);
         if abroad > 0 && record.subtree.close(abroad) == Progress::Pending {
