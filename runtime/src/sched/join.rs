@@ -21,7 +21,6 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering;
 
 use super::policy::Schedule;
 use super::record::{JOINED, Origin};
@@ -85,7 +84,7 @@ impl Task<'_> {
         let origin = Origin {
             run: self.run,
             parent: self.number,
-            index: self.record.spawned.load(Ordering::Relaxed),
+            index: self.spawned.get(),
             scope: JOINED,
             level: self.level.get(),
             floor: self.floor.get(),
@@ -101,7 +100,8 @@ impl Task<'_> {
         let left = catch_unwind(AssertUnwindSafe(|| left(self)));
         let right =
             if self.worker.shared.queues.take_back(&self.worker.seat, Priority::Normal, number) {
-                self.worker.forget_task(number);
+                // SAFETY: the number came out of the queue just now; the closure is a pointer.
+                unsafe { self.worker.forget_task(number) };
                 let function = frame.function.take().expect("nobody has run it");
                 match &left {
                     Ok(_) => catch_unwind(AssertUnwindSafe(|| function(self))),

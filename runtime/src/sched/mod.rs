@@ -29,7 +29,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
 use parking_lot::{Condvar, Mutex};
@@ -135,7 +135,7 @@ impl Runtime {
     /// Passes on a panic of `function`. Panics if called from inside a task: a task opens a
     /// [scope](Task::scope) instead, for blocking its worker could block everybody.
     pub fn run<R: Send>(&self, function: impl FnOnce(&Task<'_>) -> R + Send) -> R {
-        static RUNS: AtomicU64 = AtomicU64::new(0);
+        static RUNS: AtomicU32 = AtomicU32::new(0);
 
         assert!(!worker::on_worker(), "`Runtime::run` was called from inside a task");
         let landing = Arc::new(Landing { result: Mutex::new(None), landed: Condvar::new() });
@@ -144,21 +144,21 @@ impl Runtime {
 
         let number = self.shared.tasks.take_shared().expect("too many live tasks");
         let record = self.shared.tasks.get(number);
-        record.begin(
-            number,
-            Origin {
-                run: RUNS.fetch_add(1, Ordering::Relaxed),
-                parent: NONE,
-                index: self.shared.roots.fetch_add(1, Ordering::Relaxed),
-                scope: NONE,
-                level: 0,
-                floor: 0,
-            },
-        );
+        record.begin(Origin {
+            run: RUNS.fetch_add(1, Ordering::Relaxed),
+            parent: NONE,
+            index: self.shared.roots.fetch_add(1, Ordering::Relaxed),
+            scope: NONE,
+            level: 0,
+            floor: 0,
+        });
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before. The closure lands its flight as the last thing it
         // does with what it borrows, whether it is called or dropped, and we wait for that below.
-        unsafe { record.closure.store(move |task: &Task<'_>| root.call(task)) };
+        unsafe {
+            record
+                .store_closure(&self.shared.annexes, number, move |task: &Task<'_>| root.call(task))
+        };
         self.shared.inject(number);
 
         landing.wait().unwrap_or_else(|panic| resume_unwind(panic))

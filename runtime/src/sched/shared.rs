@@ -24,12 +24,12 @@ use parking_lot::Mutex;
 
 use super::counters::{Counters, WorkerCounters};
 use super::policy::{Policy, Queues, Schedule, Seat};
-use super::record::Record;
+use super::record::{Annex, Record};
 use super::scope::ScopeCore;
 use super::wait_graph::WaitGraph;
 use super::worker::Worker;
 use crate::memory::barrier::{self, heavy, light};
-use crate::memory::{CacheLine, Pool, Reservation};
+use crate::memory::{CacheLine, Pool, Reservation, Segments};
 use crate::sync::{EventCount, Wait};
 
 /// How urgent a task is; a worker takes its own most urgent task first.
@@ -48,6 +48,7 @@ pub(super) const PRIORITIES: [Priority; 3] = [Priority::High, Priority::Normal, 
 
 pub(super) struct Shared {
     pub(super) tasks: Pool<Record>,
+    pub(super) annexes: Segments<Annex>,
     pub(super) scopes: Pool<ScopeCore>,
     pub(super) stacks: Reservation,
     pub(super) queues: Queues,
@@ -76,6 +77,7 @@ impl Shared {
         barrier::register();
         Self {
             tasks: Pool::new(super::record::MOST_RECORDS),
+            annexes: Segments::new(),
             scopes: Pool::new(super::record::MOST_RECORDS),
             stacks,
             queues: Queues::new(policy, workers),

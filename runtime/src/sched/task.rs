@@ -18,13 +18,16 @@ pub struct Task<'fiber> {
     pub(super) worker: &'fiber Worker,
     pub(super) record: &'fiber Record,
     pub(super) number: u32,
-    pub(super) run: u64,
+    pub(super) run: u32,
     /// How many scopes are around the running code.
     pub(super) level: Cell<u32>,
     /// How many of them were opened outside of the innermost join.
     pub(super) floor: Cell<u32>,
+    /// Tasks that this one spawned in all.
+    pub(super) spawned: Cell<u32>,
+    /// Tasks that this one spawned into scopes of others.
+    pub(super) spawned_abroad: Cell<u32>,
     yielder: &'fiber FiberYielder,
-    id: TaskId,
     stack_limit: usize,
 }
 
@@ -39,7 +42,19 @@ impl<'fiber> Task<'fiber> {
         let run = record.run.load(Ordering::Relaxed);
         let level = Cell::new(record.level.load(Ordering::Relaxed));
         let floor = Cell::new(record.floor.load(Ordering::Relaxed));
-        Self { worker, record, number, run, level, floor, yielder, id: record.id(), stack_limit }
+        let (spawned, spawned_abroad) = (Cell::new(0), Cell::new(0));
+        Self {
+            worker,
+            record,
+            number,
+            run,
+            level,
+            floor,
+            spawned,
+            spawned_abroad,
+            yielder,
+            stack_limit,
+        }
     }
 
     /// Returns the number of the worker that runs this task, from 0; it stays the same.
@@ -57,7 +72,7 @@ impl<'fiber> Task<'fiber> {
     /// Returns the task's id.
     #[inline]
     pub fn id(&self) -> TaskId {
-        self.id
+        self.record.id(self.number)
     }
 
     /// Returns the address that the stack pointer should stay above.
@@ -149,6 +164,7 @@ impl<'fiber> Task<'fiber> {
     /// Gives the worker up until somebody wakes this task; that was arranged before.
     pub(super) fn suspend(&self) -> Wait {
         self.worker.desk().counters.suspensions.bump();
+        self.worker.report_completed();
         match self.yielder.suspend(Yielded::Blocked) {
             Resume::Continue(wait) => wait,
             Resume::Run(_) | Resume::Exit => unreachable!("only idle fibers get tasks"),
@@ -158,7 +174,7 @@ impl<'fiber> Task<'fiber> {
 
 impl Suspend for Task<'_> {
     fn owner(&self) -> u32 {
-        self.id.get()
+        self.id().get()
     }
 
     fn wait_for(&self, key: usize, owner: u32, still_busy: &mut dyn FnMut() -> bool) -> Wait {
@@ -176,7 +192,7 @@ impl Suspend for Task<'_> {
 impl fmt::Debug for Task<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Task")
-            .field("id", &self.id)
+            .field("id", &self.id())
             .field("worker", &self.worker.index)
             .finish_non_exhaustive()
     }

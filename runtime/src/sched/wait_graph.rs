@@ -101,7 +101,7 @@ impl WaitGraph {
         let answer = if !still_busy() {
             state.counters.ready += 1;
             Some(Wait::Ready)
-        } else if owner == shared.tasks.get(waiter).id() {
+        } else if owner == shared.tasks.get(waiter).id(waiter) {
             state.counters.recursions += 1;
             Some(Wait::Recursion)
         } else if !is_live(shared, owner) {
@@ -141,7 +141,7 @@ impl WaitGraph {
     ) -> bool {
         let mut state = self.state.lock();
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        if owner == shared.tasks.get(waiter).id() || !is_live(shared, owner) {
+        if owner == shared.tasks.get(waiter).id(waiter) || !is_live(shared, owner) {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
             return false;
         }

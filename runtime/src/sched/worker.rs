@@ -42,6 +42,14 @@ pub(super) struct Worker {
     /// Fibers whose tasks let others go first.
     yielded: RefCell<VecDeque<u32>>,
     searching: Cell<bool>,
+    completed: Cell<Completed>,
+}
+
+/// Tasks of one scope that have completed here, one after the other, and are not yet counted.
+#[derive(Clone, Copy)]
+struct Completed {
+    scope: u32,
+    tasks: u32,
 }
 
 thread_local! {
@@ -67,6 +75,7 @@ impl Worker {
             resumable: RefCell::default(),
             yielded: RefCell::default(),
             searching: Cell::new(false),
+            completed: Cell::new(Completed { scope: NONE, tasks: 0 }),
         });
         // Tasks' panics are caught where they run. One that arrives here is a defect of the
         // scheduler, which has printed its message; going on would leave waiters hanging.
@@ -146,9 +155,10 @@ impl Worker {
             Ok(fiber) => self.resume(fiber, Resume::Run(task)),
             Err(error) => {
                 let text = format!("cannot start a task: no stack for it: {error}");
+                let annexes = &self.shared.annexes;
                 // SAFETY: as in `run_task`.
-                unsafe { self.shared.tasks.get(task).closure.consume(None) };
-                self.finish(task, Err(Box::new(text)));
+                unsafe { self.shared.tasks.get(task).consume_closure(annexes, task, None) };
+                self.finish(task, 0, Err(Box::new(text)));
             }
         }
     }
@@ -167,20 +177,26 @@ impl Worker {
                     None => break,
                 }
             }
+            self.report_completed();
             message = yielder.suspend(Yielded::Idle);
         }
     }
 
     fn run_task(&self, yielder: &FiberYielder, number: u32, fiber: u32, stack_limit: usize) {
         let record = self.shared.tasks.get(number);
-        record.run_on(self.index as u32, fiber);
+        let scope = record.scope.load(Ordering::Relaxed);
+        if self.completed.get().scope != scope {
+            self.report_completed();
+        }
+        record.run_on(self.index, fiber);
         self.desk().counters.tasks_run.bump();
         let task = Task::new(self, yielder, record, number, stack_limit);
-        // SAFETY: the number came out of a queue, which gives each out once, and `spawn` or `run`
-        // stored a closure before it queued the number.
-        let call = || unsafe { record.closure.consume(Some(&task)) };
+        let annexes = &self.shared.annexes;
+        // SAFETY: the number came out of a queue, which gives each out once, and `start_task` or
+        // `run` stored a closure before it queued the number.
+        let call = || unsafe { record.consume_closure(annexes, number, Some(&task)) };
         let result = catch_unwind(AssertUnwindSafe(call));
-        self.finish(number, result);
+        self.finish(number, task.spawned_abroad.get(), result);
     }
 
     #[inline]
@@ -314,10 +330,10 @@ impl Worker {
         let tasks = &self.shared.tasks;
         let number = tasks.take(&mut self.tasks.borrow_mut()).expect("too many live tasks");
         let record = tasks.get(number);
-        record.begin(number, origin);
+        record.begin(origin);
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before it was given back. The caller vouches for borrows.
-        let boxed = unsafe { record.closure.store(function) };
+        let boxed = unsafe { record.store_closure(&self.shared.annexes, number, function) };
         if boxed {
             self.desk().counters.closures_boxed.bump();
         }
@@ -326,11 +342,15 @@ impl Worker {
         number
     }
 
-    /// Gives back the record of a task that was taken back out of the queue, and whose closure
-    /// needs no drop.
+    /// Gives back the record of a task that was taken back out of the queue.
+    ///
+    /// # Safety
+    ///
+    /// The number came out of the queue, and the closure needs no drop.
     #[inline]
-    pub(super) fn forget_task(&self, number: u32) {
-        self.shared.tasks.get(number).closure.forget();
+    pub(super) unsafe fn forget_task(&self, number: u32) {
+        // SAFETY: as required of the caller.
+        unsafe { self.shared.tasks.get(number).forget_closure() };
         self.give_back(number);
     }
 
@@ -341,7 +361,7 @@ impl Worker {
     }
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
-    fn finish(&self, number: u32, result: Result<(), Box<dyn Any + Send>>) {
+    fn finish(&self, number: u32, abroad: u32, result: Result<(), Box<dyn Any + Send>>) {
         let shared = &*self.shared;
         let record = shared.tasks.get(number);
         let scope = record.scope.load(Ordering::Relaxed);
@@ -361,11 +381,29 @@ impl Worker {
             }
             return;
         }
-        let abroad = record.spawned_abroad.load(Ordering::Relaxed);
-        if abroad > 0 && record.subtree.close(abroad) == Progress::Pending {
+        if abroad > 0
+            && shared.annexes.get_or_grow(number).subtree.close(abroad) == Progress::Pending
+        {
             return;
         }
         self.complete(number);
+    }
+
+    /// Counts the tasks that have completed here.
+    ///
+    /// That must happen before this worker does anything but run a task of the same scope: while
+    /// it does that the scope is not done anyway.
+    #[inline]
+    pub(super) fn report_completed(&self) {
+        let Completed { scope, tasks } = self.completed.get();
+        if tasks > 0 {
+            self.completed.set(Completed { scope: NONE, tasks: 0 });
+            let core = self.shared.scopes.get(scope);
+            let owner = core.owner();
+            if core.pending.complete(tasks) == Progress::Done {
+                self.shared.wake(owner, Wait::Woken, Some(self));
+            }
+        }
     }
 
     /// Gives back the record of a task whose subtree is complete, and tells who counts it.
@@ -382,12 +420,15 @@ impl Worker {
             // The scope stays open until it has counted this task.
             let core = shared.scopes.get(scope);
             if core.owner() == parent {
-                if core.pending.complete_one() == Progress::Done {
-                    shared.wake(parent, Wait::Woken, Some(self));
+                let completed = self.completed.get();
+                let tasks = if completed.scope == scope { completed.tasks + 1 } else { 1 };
+                if tasks == 1 {
+                    self.report_completed();
                 }
+                self.completed.set(Completed { scope, tasks });
                 return;
             }
-            if shared.tasks.get(parent).subtree.complete_one() == Progress::Pending {
+            if shared.annexes.get_or_grow(parent).subtree.complete_one() == Progress::Pending {
                 return;
             }
             number = parent;
