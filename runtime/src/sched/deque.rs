@@ -1,4 +1,4 @@
-//! A deque of task numbers whose owner shares only what others ask for.
+//! A deque of words, each naming a task, whose owner shares only what others ask for.
 //!
 //! ```text
 //!        top           split             head
@@ -38,11 +38,13 @@
 //! Invariant: an item pushed is returned exactly once, by `pop`, `steal` or `break_in`, provided
 //! that only the owner calls `push`, `pop` and `share`.
 
+#![expect(unsafe_code, reason = "reads rings through a pointer to the current one")]
+
 use std::sync::OnceLock;
 
 use crate::memory::CacheLine;
 use crate::memory::barrier::{heavy, light};
-use crate::memory::model::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::memory::model::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::memory::model::thread;
 
 #[cfg(not(raddle_loom))]
@@ -60,7 +62,7 @@ pub(super) struct Deque {
     /// Set by thieves that found nothing public here.
     wanted: CacheLine<AtomicBool>,
     owner: CacheLine<OwnersPart>,
-    rings: [OnceLock<Box<[AtomicU32]>>; RINGS],
+    rings: [OnceLock<Box<Ring>>; RINGS],
 }
 
 /// What the owner alone writes.
@@ -69,8 +71,13 @@ struct OwnersPart {
     head: AtomicU32,
     /// A position that `top` has reached.
     floor: AtomicU32,
-    /// Index of the ring in use.
-    current: AtomicU32,
+    /// The ring in use: the last of `rings` that was made.
+    current: AtomicPtr<Ring>,
+}
+
+#[derive(Debug)]
+struct Ring {
+    slots: Box<[AtomicU64]>,
 }
 
 /// Where the public items lie, and whether the last change of `split` is proven.
@@ -99,27 +106,31 @@ pub(super) enum Steal {
 
 impl Deque {
     pub(super) fn new() -> Self {
-        let owner = OwnersPart { head: 0.into(), floor: 0.into(), current: 0.into() };
-        let deque = Self {
+        let rings = [const { OnceLock::new() }; RINGS];
+        let first = rings[0].get_or_init(|| Box::new(Ring::new(FIRST_RING)));
+        let owner = OwnersPart {
+            head: AtomicU32::new(0),
+            floor: AtomicU32::new(0),
+            current: AtomicPtr::new(Ring::pointer(first)),
+        };
+        Self {
             shared: CacheLine(AtomicU64::new(0)),
             wanted: CacheLine(AtomicBool::new(false)),
             owner: CacheLine(owner),
-            rings: [const { OnceLock::new() }; RINGS],
-        };
-        deque.rings[0].get_or_init(|| new_ring(FIRST_RING));
-        deque
+            rings,
+        }
     }
 
     /// Adds an item; for the owner only.
     #[inline]
-    pub(super) fn push(&self, item: u32) {
+    pub(super) fn push(&self, item: u64) {
         let owner = &*self.owner;
         let head = Position(owner.head.load(Ordering::Relaxed));
-        let mut ring = self.ring(owner.current.load(Ordering::Relaxed));
-        if head.after(Position(owner.floor.load(Ordering::Relaxed))) >= ring.len() {
+        let mut ring = self.own_ring();
+        if head.after(Position(owner.floor.load(Ordering::Relaxed))) >= ring.slots.len() {
             ring = self.make_room(head);
         }
-        slot(ring, head).store(item, Ordering::Relaxed);
+        ring.slot(head).store(item, Ordering::Relaxed);
         // Release: pairs with the load of `head` in `break_in`; who makes the item public has
         // seen it, and what it names.
         owner.head.store(head.plus(1).0, Ordering::Release);
@@ -149,7 +160,7 @@ impl Deque {
 
     /// Takes the youngest item; for the owner only.
     #[inline]
-    pub(super) fn pop(&self) -> Option<u32> {
+    pub(super) fn pop(&self) -> Option<u64> {
         let mut head = Position(self.owner.head.load(Ordering::Relaxed));
         if Word::from(self.shared.load(Ordering::Relaxed)).top == head {
             return None;
@@ -161,8 +172,7 @@ impl Deque {
             light();
             let word = Word::from(self.shared.load(Ordering::Relaxed));
             if last.is_at_or_after(word.split) {
-                let ring = self.ring(self.owner.current.load(Ordering::Relaxed));
-                return Some(slot(ring, last).load(Ordering::Relaxed));
+                return Some(self.own_ring().slot(last).load(Ordering::Relaxed));
             }
             // Nothing private, or a thief is breaking in. Release: as in `push`.
             self.owner.head.store(head.0, Ordering::Release);
@@ -184,13 +194,13 @@ impl Deque {
             } else if word.top == head {
                 return None;
             } else if self.exchange(word, Word { top: word.split, ..word }) {
-                let ring = self.ring(self.owner.current.load(Ordering::Relaxed));
+                let ring = self.own_ring();
                 let count = head.after(word.top);
                 // In ascending order no item is written over before it is read, for the ring
                 // has room for all.
                 for index in 0..count {
-                    let item = slot(ring, word.top.plus(index)).load(Ordering::Relaxed);
-                    slot(ring, head.plus(index)).store(item, Ordering::Relaxed);
+                    let item = ring.slot(word.top.plus(index)).load(Ordering::Relaxed);
+                    ring.slot(head.plus(index)).store(item, Ordering::Relaxed);
                 }
                 let head = head.plus(count);
                 // Release: as in `push`.
@@ -202,7 +212,7 @@ impl Deque {
 
     /// Takes the oldest public items, at most half of them and as many as `loot` has room
     /// for; for anyone.
-    pub(super) fn steal(&self, loot: &mut [u32]) -> Steal {
+    pub(super) fn steal(&self, loot: &mut [u64]) -> Steal {
         // Acquire: pairs with the exchange that made the items public.
         let word = Word::from(self.shared.load(Ordering::Acquire));
         if word.unproven {
@@ -222,7 +232,7 @@ impl Deque {
     ///
     /// Interrupts every processor that runs a thread of this process.
     #[cold]
-    pub(super) fn break_in(&self, loot: &mut [u32]) -> Steal {
+    pub(super) fn break_in(&self, loot: &mut [u64]) -> Steal {
         let word = Word::from(self.shared.load(Ordering::Acquire));
         let head = Position(self.owner.head.load(Ordering::Relaxed));
         if word.unproven || word.split != word.top {
@@ -247,11 +257,11 @@ impl Deque {
         if proven { self.take(settled, count.min(loot.len()), loot) } else { Steal::Lost }
     }
 
-    fn take(&self, word: Word, count: usize, loot: &mut [u32]) -> Steal {
+    fn take(&self, word: Word, count: usize, loot: &mut [u64]) -> Steal {
         // Acquire: pairs with the store in `make_room`; the ring holds the items from `top` on.
         let ring = self.ring(self.owner.current.load(Ordering::Acquire));
         for (index, place) in loot[..count].iter_mut().enumerate() {
-            *place = slot(ring, word.top.plus(index)).load(Ordering::Relaxed);
+            *place = ring.slot(word.top.plus(index)).load(Ordering::Relaxed);
         }
         // If the word is still the same, nobody took the items and no slot was written anew.
         let taken = self.exchange(word, Word { top: word.top.plus(count), ..word });
@@ -273,33 +283,59 @@ impl Deque {
             .is_ok()
     }
 
+    /// Returns the current ring; for the owner only.
     #[inline]
-    fn ring(&self, index: u32) -> &[AtomicU32] {
-        self.rings[index as usize].get().expect("the current ring was made")
+    fn own_ring(&self) -> &Ring {
+        self.ring(self.owner.current.load(Ordering::Relaxed))
+    }
+
+    /// Returns the ring that was read from `current`.
+    #[inline]
+    fn ring(&self, current: *mut Ring) -> &Ring {
+        // SAFETY: `current` only ever holds pointers to rings in `rings`, which stay as long as
+        // `self`. The owner has made the ring itself; others read the pointer with `Acquire`, after
+        // the ring was filled.
+        unsafe { &*current }
     }
 
     /// Returns a ring with room for an item at `head`.
     #[cold]
-    fn make_room(&self, head: Position) -> &[AtomicU32] {
+    fn make_room(&self, head: Position) -> &Ring {
         let owner = &*self.owner;
         // Acquire: pairs with the exchange in `take`; its reads came before.
         let top = Word::from(self.shared.load(Ordering::Acquire)).top;
         owner.floor.store(top.0, Ordering::Relaxed);
-        let current = owner.current.load(Ordering::Relaxed);
-        let old = self.ring(current);
+        let old = self.own_ring();
         let len = head.after(top);
-        if len < old.len() {
+        if len < old.slots.len() {
             return old;
         }
-        let next = self.rings.get(current as usize + 1).expect("fewer tasks than the deque holds");
-        let new = next.get_or_init(|| new_ring(old.len() * 2));
+        let place = (old.slots.len() / FIRST_RING).ilog2() as usize + 1;
+        let next = self.rings.get(place).expect("fewer tasks than the deque holds");
+        let new = next.get_or_init(|| Box::new(Ring::new(old.slots.len() * 2)));
         for index in 0..len {
-            let item = slot(old, top.plus(index)).load(Ordering::Relaxed);
-            slot(new, top.plus(index)).store(item, Ordering::Relaxed);
+            let item = old.slot(top.plus(index)).load(Ordering::Relaxed);
+            new.slot(top.plus(index)).store(item, Ordering::Relaxed);
         }
         // Release: pairs with the load in `take`.
-        owner.current.store(current + 1, Ordering::Release);
+        owner.current.store(Ring::pointer(new), Ordering::Release);
         new
+    }
+}
+
+impl Ring {
+    fn new(len: usize) -> Self {
+        Self { slots: std::iter::repeat_with(|| AtomicU64::new(0)).take(len).collect() }
+    }
+
+    /// Returns what to store in `current`. Nothing is ever written through it.
+    fn pointer(ring: &Self) -> *mut Self {
+        (&raw const *ring).cast_mut()
+    }
+
+    #[inline]
+    fn slot(&self, position: Position) -> &AtomicU64 {
+        &self.slots[position.0 as usize & (self.slots.len() - 1)]
     }
 }
 
@@ -341,15 +377,6 @@ impl From<Word> for u64 {
     fn from(word: Word) -> Self {
         u64::from(word.top.0) << 32 | u64::from(word.split.0) << 1 | u64::from(word.unproven)
     }
-}
-
-fn new_ring(len: usize) -> Box<[AtomicU32]> {
-    std::iter::repeat_with(|| AtomicU32::new(0)).take(len).collect()
-}
-
-#[inline]
-fn slot(ring: &[AtomicU32], position: Position) -> &AtomicU32 {
-    &ring[position.0 as usize & (ring.len() - 1)]
 }
 
 #[cfg(test)]

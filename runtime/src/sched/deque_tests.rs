@@ -4,7 +4,7 @@ use super::*;
 
 const LARGEST_LOOT: usize = 32;
 
-fn steal_with(steal: impl Fn(&Deque, &mut [u32]) -> Steal, deque: &Deque) -> Vec<u32> {
+fn steal_with(steal: impl Fn(&Deque, &mut [u64]) -> Steal, deque: &Deque) -> Vec<u64> {
     let mut loot = [0; LARGEST_LOOT];
     match steal(deque, &mut loot) {
         Steal::Taken(count) => loot[..count].to_vec(),
@@ -12,11 +12,11 @@ fn steal_with(steal: impl Fn(&Deque, &mut [u32]) -> Steal, deque: &Deque) -> Vec
     }
 }
 
-fn steal(deque: &Deque) -> Vec<u32> {
+fn steal(deque: &Deque) -> Vec<u64> {
     steal_with(Deque::steal, deque)
 }
 
-fn break_in(deque: &Deque) -> Vec<u32> {
+fn break_in(deque: &Deque) -> Vec<u64> {
     steal_with(Deque::break_in, deque)
 }
 
@@ -53,10 +53,10 @@ mod plain {
     fn a_thief_can_break_in() {
         let deque = Deque::new();
         assert_eq!(break_in(&deque), []);
-        for count in 1..100u32 {
+        for count in 1..100u64 {
             (0..count).for_each(|item| deque.push(item));
             let half = count.div_ceil(2);
-            let taken = half.min(LARGEST_LOOT as u32);
+            let taken = half.min(LARGEST_LOOT as u64);
             assert_eq!(break_in(&deque), (0..taken).collect::<Vec<_>>());
             assert!((taken..count).rev().all(|item| deque.pop() == Some(item)), "{count}");
             assert_eq!(deque.pop(), None);
@@ -80,10 +80,10 @@ mod plain {
 
     #[test]
     fn every_item_is_taken_once() {
-        const ITEMS: u32 = 200_000;
+        const ITEMS: u64 = 200_000;
         let deque = Deque::new();
         let done = AtomicBool::new(false);
-        let mut taken: Vec<u32> = std::thread::scope(|scope| {
+        let mut taken: Vec<u64> = std::thread::scope(|scope| {
             let thieves: Vec<_> = (0..3)
                 .map(|thief| {
                     let (deque, done) = (&deque, &done);
@@ -134,7 +134,7 @@ mod models {
 
     use crate::memory::model::explore as model;
 
-    fn finish(deque: &Deque, mut taken: Vec<u32>, items: std::ops::RangeInclusive<u32>) {
+    fn finish(deque: &Deque, mut taken: Vec<u64>, items: std::ops::RangeInclusive<u64>) {
         taken.extend(std::iter::from_fn(|| deque.pop()));
         taken.sort_unstable();
         assert!(taken.iter().copied().eq(items), "{taken:?}");
@@ -153,7 +153,7 @@ mod models {
                 let deque = Arc::clone(&deque);
                 move || [steal(&deque), steal(&deque)].concat()
             });
-            let mut taken: Vec<u32> = deque.pop().into_iter().collect();
+            let mut taken: Vec<u64> = deque.pop().into_iter().collect();
             deque.push(3);
             deque.push(4);
             deque.share();
@@ -173,7 +173,7 @@ mod models {
                 let deque = Arc::clone(&deque);
                 move || break_in(&deque)
             });
-            let mut taken: Vec<u32> = deque.pop().into_iter().collect();
+            let mut taken: Vec<u64> = deque.pop().into_iter().collect();
             deque.push(3);
             taken.extend(deque.pop());
             taken.extend(deque.pop());
@@ -187,12 +187,12 @@ mod models {
         model(|| {
             let deque = Arc::new(Deque::new());
             deque.push(1);
-            let thieves = [steal as fn(&Deque) -> Vec<u32>, break_in].map(|steal| {
+            let thieves = [steal as fn(&Deque) -> Vec<u64>, break_in].map(|steal| {
                 let deque = Arc::clone(&deque);
                 thread::spawn(move || steal(&deque))
             });
             deque.share();
-            let mut taken: Vec<u32> = deque.pop().into_iter().collect();
+            let mut taken: Vec<u64> = deque.pop().into_iter().collect();
             taken.extend(thieves.into_iter().flat_map(|thief| thief.join().unwrap()));
             finish(&deque, taken, 1..=1);
         });

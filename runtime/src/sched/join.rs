@@ -8,38 +8,49 @@
 //!             `--left waits--> Awaited --right's end--> Done, and left is woken
 //! ```
 //!
-//! `right` is a task in a record of its own, which holds only a pointer to the caller's frame; the
-//! caller stays until the latch says Done, and gives the record back itself. If it is taken back it
-//! never was a task: it runs as a part of the caller's.
+//! `right` lies in a frame on the caller's stack, and the queue holds the frame's address. Whoever
+//! takes it from there makes a task of it, with a record of its own; the caller stays until the
+//! latch says Done. If it is taken back it never was a task, and runs as a part of the caller's.
 //!
 //! Whether `right` became a task is a matter of timing, and must show nowhere. So the halves start
 //! tasks only in scopes that they have opened themselves: in an outer scope, the order by which one
 //! of several panics is chosen would depend on it, and so would how long the join waits.
 
-#![expect(unsafe_code, reason = "stores a closure that borrows from the frame that waits for it")]
+#![expect(unsafe_code, reason = "runs a closure that borrows from the frame that waits for it")]
 
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::policy::Schedule;
+use super::ready::Ready;
 use super::record::{JOINED, Origin};
 use super::shared::Priority;
 use super::task::Task;
 
-/// Where the result of `right` arrives.
+const RUNNING: u32 = 0;
+const AWAITED: u32 = 1;
+const DONE: u32 = 2;
+
+/// What is known of a right half without its type.
+#[derive(Debug)]
+#[repr(align(16))]
+pub(super) struct Frame {
+    /// Runs the closure with the task that the half has become.
+    run: unsafe fn(*const Frame, &Task<'_>),
+    latch: AtomicU32,
+    origin: Origin,
+}
+
+/// A right half: its closure, and where the result arrives.
+#[repr(C)]
 struct Right<B, R> {
+    frame: Frame,
     function: Cell<Option<B>>,
     result: Cell<Option<Result<R, Box<dyn Any + Send>>>>,
 }
-
-/// A pointer to the caller's frame, which outlives the task.
-struct RightPointer<B, R>(*const Right<B, R>);
-
-// SAFETY: the frame's cells are used by one thread at a time: by the task from its start until its
-// latch says Done, by the caller before it was queued and after that. Closure and result are
-// `Send`, so moving them to the task and back is sound.
-unsafe impl<B: Send, R: Send> Send for RightPointer<B, R> {}
 
 impl Task<'_> {
     /// Runs both closures, at the same time if another worker has time, and returns what they
@@ -78,83 +89,126 @@ impl Task<'_> {
         B: FnOnce(&Task<'_>) -> RB + Send,
         RB: Send,
     {
-        let floor = self.enter_join();
-        let frame = Right { function: Cell::new(Some(right)), result: Cell::new(None) };
-        let pointer = RightPointer(&raw const frame);
-        let origin = Origin {
-            run: self.run,
-            parent: self.number,
-            index: self.spawned.get(),
-            scope: JOINED,
-            level: self.level.get(),
-            floor: self.floor.get(),
+        // Closes all open scopes to both halves.
+        let floor = self.floor.replace(self.level.get());
+        let right = Right {
+            frame: Frame {
+                run: run_right::<B, RB>,
+                latch: AtomicU32::new(RUNNING),
+                origin: Origin {
+                    run: self.run,
+                    parent: self.number,
+                    index: self.spawned.get(),
+                    scope: JOINED,
+                    level: self.level.get(),
+                    floor: self.level.get(),
+                },
+            },
+            function: Cell::new(Some(right)),
+            result: Cell::new(None),
         };
-        // SAFETY: below, before this frame goes away, the task is either taken back, and its
-        // closure dropped, or its latch has said Done; no path leaves in between, for panics are
+        let ready = Ready::Half((&raw const right).cast()).into();
+        let worker = self.worker;
+        worker.shared.queues.queue(&worker.seat, Priority::Normal, ready);
+        worker.shared.work_arrived(&worker.seat, Priority::Normal);
+
+        // No path leaves before the frame is taken back or its latch has said Done: panics are
         // caught.
-        let number = unsafe {
-            self.worker.start_task(origin, Priority::Normal, move |task: &Task<'_>| {
-                run_right(pointer, task);
-            })
-        };
         let left = catch_unwind(AssertUnwindSafe(|| left(self)));
-        let right =
-            if self.worker.shared.queues.take_back(&self.worker.seat, Priority::Normal, number) {
-                // SAFETY: the number came out of the queue just now; the closure is a pointer.
-                unsafe { self.worker.forget_task(number) };
-                let function = frame.function.take().expect("nobody has run it");
-                match &left {
-                    Ok(_) => catch_unwind(AssertUnwindSafe(|| function(self))),
-                    Err(_) => {
-                        // Its own panic would come second.
-                        let _second = catch_unwind(AssertUnwindSafe(|| drop(function)));
-                        Err(Box::new(()) as Box<dyn Any + Send>)
-                    }
+        let is_mine = worker.shared.queues.take_back(&worker.seat, Priority::Normal, ready);
+        let result = if is_mine {
+            let function = right.function.take().expect("nobody has run it");
+            match &left {
+                Ok(_) => Some(catch_unwind(AssertUnwindSafe(|| function(self)))),
+                Err(_) => {
+                    // A panic of its drop would come second.
+                    let _second = catch_unwind(AssertUnwindSafe(|| drop(function)));
+                    None
                 }
-            } else {
-                self.await_latch(number);
-                frame.result.take().expect("the task stored its result before its latch said Done")
-            };
-        self.leave_join(floor);
-        match (left, right) {
-            (Ok(left), Ok(right)) => (left, right),
-            (Err(panic), _) | (Ok(_), Err(panic)) => resume_unwind(panic),
+            }
+        } else {
+            self.await_latch(&right.frame);
+            right.result.take()
+        };
+        self.floor.set(floor);
+        match (left, result) {
+            (Ok(left), Some(Ok(right))) => (left, right),
+            (Err(panic), _) | (Ok(_), Some(Err(panic))) => resume_unwind(panic),
+            (Ok(_), None) => unreachable!("the result is stored before the latch says Done"),
         }
     }
 
-    /// Closes all open scopes to the running code, and returns what opens them again.
-    #[inline]
-    fn enter_join(&self) -> u32 {
-        self.floor.replace(self.level.get())
-    }
-
-    #[inline]
-    fn leave_join(&self, floor: u32) {
-        self.floor.set(floor);
-    }
-
-    /// Waits until the task `number`, the right half of a join, has ended, and gives its record
-    /// back.
+    /// Waits until the right half, which is a task now, has ended.
     #[cold]
-    fn await_latch(&self, number: u32) {
+    fn await_latch(&self, frame: &Frame) {
         let shared = &*self.worker.shared;
-        let record = shared.tasks.get(number);
-        if record.await_end() {
-            shared.graph.awaiting_half(shared, self.worker, self.number, number);
+        shared.annexes.get_or_grow(self.number).await_half(frame.address());
+        // Acquire: the result is visible. SeqCst: with the graph's count of waiting tasks; see
+        // `wait_graph`.
+        let running = frame
+            .latch
+            .compare_exchange(RUNNING, AWAITED, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok();
+        if running {
+            shared.graph.awaiting_half(shared, self.worker, self.number, frame.address());
             let _woken = self.suspend();
         }
-        self.worker.give_back(number);
+        shared.annexes.get_or_grow(self.number).await_half(0);
     }
 }
 
-fn run_right<B, R>(pointer: RightPointer<B, R>, task: &Task<'_>)
+impl Frame {
+    pub(super) fn address(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
+
+    /// Returns where the half came from.
+    ///
+    /// # Safety
+    ///
+    /// The frame came out of a queue, and its latch was not opened.
+    pub(super) unsafe fn origin(frame: *const Self) -> Origin {
+        // SAFETY: the caller of `join` keeps the frame until the latch says Done.
+        unsafe { (*frame).origin }
+    }
+
+    /// Runs the half with the task that it has become.
+    ///
+    /// # Safety
+    ///
+    /// The frame came out of a queue, and this is called once.
+    pub(super) unsafe fn run(frame: *const Self, task: &Task<'_>) {
+        // SAFETY: the caller of `join` keeps the frame until the latch says Done.
+        let run = unsafe { (*frame).run };
+        // SAFETY: `join` made `run` for the type of the frame.
+        unsafe { run(frame, task) };
+    }
+
+    /// Says that the half has ended, and returns whether the other half waits for it. The frame
+    /// may be gone afterwards.
+    ///
+    /// # Safety
+    ///
+    /// The half was run, and this is called once.
+    pub(super) unsafe fn open_latch(frame: *const Self) -> bool {
+        // SAFETY: the caller of `join` keeps the frame until this says Done.
+        let latch = unsafe { &(*frame).latch };
+        // Release: the result is visible to the other half.
+        latch.swap(DONE, Ordering::SeqCst) == AWAITED
+    }
+}
+
+/// # Safety
+///
+/// `frame` is the first field of a `Right<B, R>`, whose cells nobody else uses until its latch is
+/// opened.
+unsafe fn run_right<B, R>(frame: *const Frame, task: &Task<'_>)
 where
     B: FnOnce(&Task<'_>) -> R,
 {
-    // SAFETY: the caller of `join` keeps the frame until this task's latch says Done, and does not
-    // touch it meanwhile.
-    let frame = unsafe { &*pointer.0 };
-    if let Some(function) = frame.function.take() {
-        frame.result.set(Some(catch_unwind(AssertUnwindSafe(|| function(task)))));
+    // SAFETY: as required of the caller. The closure and its result are `Send`, as `join` asks.
+    let right = unsafe { &*frame.cast::<Right<B, R>>() };
+    if let Some(function) = right.function.take() {
+        right.result.set(Some(catch_unwind(AssertUnwindSafe(|| function(task)))));
     }
 }

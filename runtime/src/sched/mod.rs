@@ -1,6 +1,6 @@
 //! Tasks on fibers, workers that steal, scopes that join.
 //!
-//! Read in this order: `record` (a task), `scope` (who waits for it), `deque` and `shared` (how it
+//! Read in this order: `record` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque` and `shared` (how it
 //! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join`,
 //! `task` (what it can ask for).
 //!
@@ -16,6 +16,7 @@ mod deque;
 mod fiber;
 mod join;
 mod policy;
+mod ready;
 mod record;
 mod scope;
 mod shared;

@@ -11,11 +11,11 @@
 //! complete, recursively. So the chain of parents of a live task is always there to be read, and a
 //! scope need count only what its owner started.
 //!
-//! The right half of a join ends differently: its latch tells the one task that may wait for it,
-//! and that one gives the record back (see `join`).
+//! The right half of a join gets a record when somebody takes it from a queue, and its end is told
+//! by a latch (see `join`).
 //!
 //! Who writes: the spawner before the number is published in a queue; then only the running task,
-//! but for `live`, whose waited-for mark others set by compare-exchange, `subtree` and `latch`.
+//! but for `live`, whose waited-for mark others set by compare-exchange, and `subtree`.
 //!
 //! Invariant: a stored closure is called or dropped exactly once, by whoever took the number from
 //! a queue.
@@ -26,8 +26,9 @@ use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use super::join::Frame;
 use super::task::Task;
 use crate::memory::{Pool, Segments};
 use crate::sync::Completion;
@@ -36,10 +37,6 @@ use crate::sync::Completion;
 pub(super) const NONE: u32 = u32::MAX;
 /// Instead of a scope: the task is half of a join.
 pub(super) const JOINED: u32 = u32::MAX - 1;
-
-const RUNNING: u16 = 0;
-const AWAITED: u16 = 1;
-const DONE: u16 = 2;
 
 const NUMBER_BITS: u32 = 24;
 /// Records are numbered below this, so that a number fits an id.
@@ -101,8 +98,7 @@ pub(super) struct Record {
     pub(super) floor: AtomicU32,
     /// Where the task runs; written when it starts.
     pub(super) fiber: AtomicU32,
-    pub(super) worker: AtomicU16,
-    latch: AtomicU16,
+    pub(super) worker: AtomicU32,
 }
 
 /// What few tasks need, by the number of their records.
@@ -112,13 +108,17 @@ pub(super) struct Annex {
     payload: PayloadCell,
     /// Counts the completion of tasks spawned into scopes of others; opened with the first.
     pub(super) subtree: Completion,
+    /// The address of the frame whose half the task is; 0 if it is none.
+    frame: AtomicUsize,
+    /// The address of the frame whose latch the task waits for; 0 if it waits for none.
+    awaits: AtomicUsize,
 }
 
 const _: () = assert!(size_of::<Record>() == 64, "a record is one cache line");
 const _: () = assert!(size_of::<Annex>() == 128, "an annex is two cache lines");
 
 /// Facts that stay the same during a task's life.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) run: u32,
     pub(super) parent: u32,
@@ -126,6 +126,29 @@ pub(super) struct Origin {
     pub(super) scope: u32,
     pub(super) level: u32,
     pub(super) floor: u32,
+}
+
+impl Annex {
+    /// Notes which half of a join the task is.
+    pub(super) fn set_frame(&self, frame: usize) {
+        self.frame.store(frame, Ordering::Relaxed);
+    }
+
+    /// Returns which half of a join the task is; only for tasks that are one.
+    pub(super) fn frame(&self) -> usize {
+        self.frame.load(Ordering::Relaxed)
+    }
+
+    /// Announces that the task is about to wait for the frame at this address.
+    pub(super) fn await_half(&self, frame: usize) {
+        self.awaits.store(frame, Ordering::SeqCst);
+    }
+
+    /// Returns whether the task waits for the frame at this address, or is about to.
+    pub(super) fn awaits_half(&self, frame: usize) -> bool {
+        // SeqCst: with the graph's count of waiting tasks; see `wait_graph`.
+        self.awaits.load(Ordering::SeqCst) == frame
+    }
 }
 
 impl Record {
@@ -139,32 +162,13 @@ impl Record {
         self.scope.store(origin.scope, Ordering::Relaxed);
         self.level.store(origin.level, Ordering::Relaxed);
         self.floor.store(origin.floor, Ordering::Relaxed);
-        self.latch.store(RUNNING, Ordering::Relaxed);
     }
 
     /// Notes where the task is about to run.
     #[inline]
     pub(super) fn run_on(&self, worker: usize, fiber: u32) {
-        self.worker.store(worker as u16, Ordering::Relaxed);
+        self.worker.store(worker as u32, Ordering::Relaxed);
         self.fiber.store(fiber, Ordering::Relaxed);
-    }
-
-    /// Says that the half of a join has ended, and returns whether the other half waits for it.
-    pub(super) fn open_latch(&self) -> bool {
-        // Release: the result is visible to the other half. SeqCst: as in `await_end`.
-        self.latch.swap(DONE, Ordering::SeqCst) == AWAITED
-    }
-
-    /// Announces that the other half waits; false if this one has ended already.
-    pub(super) fn await_end(&self) -> bool {
-        // Acquire: the result is visible. SeqCst: before the graph's count of waiting tasks is
-        // read; see `wait_graph`.
-        self.latch.compare_exchange(RUNNING, AWAITED, Ordering::SeqCst, Ordering::SeqCst).is_ok()
-    }
-
-    /// Returns whether the other half of the join waits for this one.
-    pub(super) fn is_awaited(&self) -> bool {
-        self.latch.load(Ordering::SeqCst) == AWAITED
     }
 
     /// Returns the task's id; for the task itself.
@@ -222,7 +226,7 @@ pub(super) fn sequential_place(tasks: &Pool<Record>, mut number: u32) -> Vec<u32
 
 /// How large a closure may be to lie in the record, and in the annex.
 const SMALL: usize = 16;
-const LARGE: usize = 112;
+const LARGE: usize = 96;
 
 #[repr(align(8))]
 #[derive(Clone, Copy)]
@@ -249,11 +253,11 @@ struct SmallCell(UnsafeCell<SmallPayload>);
 /// Room for one larger closure.
 struct PayloadCell(UnsafeCell<LargePayload>);
 
-// SAFETY: `store_closure`, `consume_closure` and `forget_closure`, which alone use it, require that
-// one thread at a time does.
+// SAFETY: the unsafe functions that alone use it require that one thread at a time does.
 unsafe impl Sync for CallCell {}
 
-// SAFETY: as above; what they move between threads by it is `Send`.
+// SAFETY: as above; what they move between threads by it is `Send`, or the address of a frame whose
+// contents are.
 unsafe impl Sync for SmallCell {}
 
 // SAFETY: as above.
@@ -277,8 +281,7 @@ impl Record {
     /// # Safety
     ///
     /// - Nobody else uses this record's closure at the same time, and it holds none.
-    /// - `consume_closure` is called before anything that `function` borrows goes away, or
-    ///   `forget_closure` if `function` needs no drop.
+    /// - `consume_closure` is called before anything that `function` borrows goes away.
     #[inline]
     pub(super) unsafe fn store_closure<F: FnOnce(&Task<'_>) + Send>(
         &self,
@@ -324,14 +327,25 @@ impl Record {
         unsafe { call(self, annexes, number, task) };
     }
 
-    /// Forgets the stored closure, without dropping it.
+    /// Stores the right half of a join as this record's closure.
     ///
     /// # Safety
     ///
-    /// Nobody else uses this record's closure at the same time.
-    #[inline]
-    pub(super) unsafe fn forget_closure(&self) {
-        self.call.0.set(None);
+    /// As for `store_closure`; and `frame` came out of a queue.
+    pub(super) unsafe fn store_half(&self, frame: *const Frame) {
+        self.call.0.set(Some(call_half));
+        // SAFETY: a pointer fits; the caller has exclusive use.
+        unsafe { self.small.0.get().cast::<*const Frame>().write(frame) };
+    }
+
+    /// Returns the frame of a half.
+    ///
+    /// # Safety
+    ///
+    /// The record's closure is a half, stored or consumed.
+    pub(super) unsafe fn half(&self) -> *const Frame {
+        // SAFETY: `store_half` wrote it, and consuming it leaves it there.
+        unsafe { self.small.0.get().cast::<*const Frame>().read() }
     }
 }
 
@@ -381,5 +395,17 @@ unsafe fn call_boxed<F: FnOnce(&Task<'_>)>(
     let function = unsafe { record.small.0.get().cast::<Box<F>>().read() };
     if let Some(task) = task {
         function(task);
+    }
+}
+
+/// # Safety
+///
+/// The address of a frame was written into the record's small payload.
+unsafe fn call_half(record: &Record, _: &Segments<Annex>, _: u32, task: Option<&Task<'_>>) {
+    // SAFETY: as required of the caller.
+    let frame = unsafe { record.half() };
+    if let Some(task) = task {
+        // SAFETY: the frame came out of a queue; a record's closure is called once.
+        unsafe { Frame::run(frame, task) };
     }
 }

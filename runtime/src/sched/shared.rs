@@ -24,6 +24,7 @@ use parking_lot::Mutex;
 
 use super::counters::{Counters, WorkerCounters};
 use super::policy::{Policy, Queues, Schedule, Seat};
+use super::ready::Ready;
 use super::record::{Annex, Record};
 use super::scope::ScopeCore;
 use super::wait_graph::WaitGraph;
@@ -146,7 +147,7 @@ impl Shared {
     pub(super) fn dispatch(&self) {
         let Queues::Dispatching(dispatcher) = &self.queues else { return };
         while let Some(task) = self.take_injected() {
-            dispatcher.stock(task);
+            dispatcher.stock(Ready::Task(task).into());
         }
         dispatcher.dispatch(|worker| _ = self.events.notify(worker));
     }

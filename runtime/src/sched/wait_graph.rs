@@ -70,6 +70,7 @@ struct Edge {
 enum Target {
     Task(u32),
     Scope(u32),
+    Half(usize),
 }
 
 impl WaitGraph {
@@ -162,11 +163,11 @@ impl WaitGraph {
         }
     }
 
-    /// Looks for circles that `task` closes by waiting for `half`, the other half of its join.
-    pub(super) fn awaiting_half(&self, shared: &Shared, worker: &Worker, task: u32, half: u32) {
+    /// Looks for circles that `task` closes by waiting for the other half of its join.
+    pub(super) fn awaiting_half(&self, shared: &Shared, worker: &Worker, task: u32, frame: usize) {
         if self.waiting.load(Ordering::SeqCst) > 0 {
             let mut state = self.state.lock();
-            let verdict = self.break_circles(&mut state, shared, worker, task, Target::Task(half));
+            let verdict = self.break_circles(&mut state, shared, worker, task, Target::Half(frame));
             debug_assert!(verdict.is_none(), "who waits for its half is never the one to give way");
         }
     }
@@ -306,6 +307,7 @@ impl State {
         let is_target = |member: u32| match target {
             Target::Task(owner) => member == owner,
             Target::Scope(scope) => scope_of(shared, member) == scope,
+            Target::Half(frame) => frame_of(shared, member) == Some(frame),
         };
         // Maps each task found to the one it waits for.
         let mut towards: HashMap<u32, u32, FixedState> =
@@ -383,6 +385,11 @@ fn scope_of(shared: &Shared, task: u32) -> u32 {
     shared.tasks.get(task).scope.load(Ordering::Relaxed)
 }
 
+/// Returns the address of the frame of a task that is half of a join.
+fn frame_of(shared: &Shared, task: u32) -> Option<usize> {
+    (scope_of(shared, task) == JOINED).then(|| shared.annexes.get_or_grow(task).frame())
+}
+
 /// Returns the owner of the scope that `task` is in, if it has got to the scope's end, or the other
 /// half of its join, if that waits.
 fn joiner_of(shared: &Shared, task: u32) -> Option<u32> {
@@ -391,8 +398,9 @@ fn joiner_of(shared: &Shared, task: u32) -> Option<u32> {
         return None;
     }
     if scope == JOINED {
-        let record = shared.tasks.get(task);
-        return record.is_awaited().then(|| record.parent.load(Ordering::Relaxed));
+        let frame = frame_of(shared, task)?;
+        let parent = shared.tasks.get(task).parent.load(Ordering::Relaxed);
+        return shared.annexes.get_or_grow(parent).awaits_half(frame).then_some(parent);
     }
     let core = shared.scopes.get(scope);
     core.is_joining().then(|| core.owner())

@@ -20,7 +20,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
+use super::join::Frame;
 use super::policy::{Look, Schedule, Seat};
+use super::ready::Ready;
 use super::record::{JOINED, NONE, Origin, sequential_place};
 use super::shared::{Desk, Priority, Shared};
 use super::task::Task;
@@ -192,8 +194,8 @@ impl Worker {
         self.desk().counters.tasks_run.bump();
         let task = Task::new(self, yielder, record, number, stack_limit);
         let annexes = &self.shared.annexes;
-        // SAFETY: the number came out of a queue, which gives each out once, and `start_task` or
-        // `run` stored a closure before it queued the number.
+        // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
+        // or `record_half` stored a closure before it queued the number.
         let call = || unsafe { record.consume_closure(annexes, number, Some(&task)) };
         let result = catch_unwind(AssertUnwindSafe(call));
         self.finish(number, task.spawned_abroad.get(), result);
@@ -201,7 +203,7 @@ impl Worker {
 
     #[inline]
     fn own_task(&self) -> Option<u32> {
-        self.shared.queues.take(&self.seat, Look::Own)
+        self.shared.queues.take(&self.seat, Look::Own).map(|word| self.record_of(word))
     }
 
     /// Looks for tasks elsewhere, for a short time.
@@ -252,9 +254,9 @@ impl Worker {
         {
             return Some(task);
         }
-        let task = shared.queues.take(&self.seat, look);
+        let word = shared.queues.take(&self.seat, look);
         self.desk().counters.steals.add(self.seat.stolen.take());
-        task
+        word.map(|word| self.record_of(word))
     }
 
     /// Sleeps until there may be work; false when the runtime stops.
@@ -307,57 +309,43 @@ impl Worker {
         F: FnOnce(&Task<'_>) + Send,
     {
         self.desk().counters.tasks_spawned.bump();
-        // SAFETY: as required of the caller.
-        unsafe { self.start_task(origin, priority, function) };
-    }
-
-    /// Queues a task and returns its number.
-    ///
-    /// # Safety
-    ///
-    /// Whatever `function` borrows stays until the task is complete, or was taken back out of the
-    /// queue.
-    #[inline]
-    pub(super) unsafe fn start_task<F>(
-        &self,
-        origin: Origin,
-        priority: Priority,
-        function: F,
-    ) -> u32
-    where
-        F: FnOnce(&Task<'_>) + Send,
-    {
-        let tasks = &self.shared.tasks;
-        let number = tasks.take(&mut self.tasks.borrow_mut()).expect("too many live tasks");
-        let record = tasks.get(number);
-        record.begin(origin);
+        let number = self.new_record(origin);
+        let record = self.shared.tasks.get(number);
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before it was given back. The caller vouches for borrows.
         let boxed = unsafe { record.store_closure(&self.shared.annexes, number, function) };
         if boxed {
             self.desk().counters.closures_boxed.bump();
         }
-        self.shared.queues.queue(&self.seat, priority, number);
+        self.shared.queues.queue(&self.seat, priority, Ready::Task(number).into());
         self.shared.work_arrived(&self.seat, priority);
+    }
+
+    #[inline]
+    fn new_record(&self, origin: Origin) -> u32 {
+        let tasks = &self.shared.tasks;
+        let number = tasks.take(&mut self.tasks.borrow_mut()).expect("too many live tasks");
+        tasks.get(number).begin(origin);
         number
     }
 
-    /// Gives back the record of a task that was taken back out of the queue.
-    ///
-    /// # Safety
-    ///
-    /// The number came out of the queue, and the closure needs no drop.
+    /// Returns the record of a task that came out of a queue.
     #[inline]
-    pub(super) unsafe fn forget_task(&self, number: u32) {
-        // SAFETY: as required of the caller.
-        unsafe { self.shared.tasks.get(number).forget_closure() };
-        self.give_back(number);
+    fn record_of(&self, word: u64) -> u32 {
+        match Ready::from(word) {
+            Ready::Task(number) => number,
+            Ready::Half(frame) => self.record_half(frame),
+        }
     }
 
-    /// Gives back the record of a task that has ended.
-    #[inline]
-    pub(super) fn give_back(&self, number: u32) {
-        self.shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+    #[cold]
+    fn record_half(&self, frame: *const Frame) -> u32 {
+        // SAFETY: the frame came out of a queue.
+        let number = self.new_record(unsafe { Frame::origin(frame) });
+        // SAFETY: as in `spawn`.
+        unsafe { self.shared.tasks.get(number).store_half(frame) };
+        self.shared.annexes.get_or_grow(number).set_frame(frame.addr());
+        number
     }
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
@@ -376,7 +364,11 @@ impl Worker {
         }
         if scope == JOINED {
             let parent = record.parent.load(Ordering::Relaxed);
-            if record.open_latch() {
+            // SAFETY: the record's closure was a half.
+            let frame = unsafe { record.half() };
+            shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+            // SAFETY: the half was run just now, or dropped because there was no stack for it.
+            if unsafe { Frame::open_latch(frame) } {
                 shared.wake(parent, Wait::Woken, Some(self));
             }
             return;

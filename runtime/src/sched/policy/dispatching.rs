@@ -34,7 +34,7 @@ const LARGEST_GIFT: usize = 32;
 pub(in crate::sched) struct Dispatcher {
     desks: Box<[CacheLine<Desk>]>,
     /// Used by the dispatcher alone.
-    stock: Mutex<[VecDeque<u32>; 3]>,
+    stock: Mutex<[VecDeque<u64>; 3]>,
     /// Whether the stock may have something; written by the dispatcher.
     stocked: AtomicBool,
 }
@@ -63,7 +63,7 @@ impl Dispatcher {
     }
 
     /// Adds a task from outside to the stock; for the dispatcher.
-    pub(in crate::sched) fn stock(&self, task: u32) {
+    pub(in crate::sched) fn stock(&self, task: u64) {
         self.stock.lock()[Priority::Normal as usize].push_back(task);
         self.stocked.store(true, Ordering::Relaxed);
     }
@@ -98,7 +98,7 @@ impl Dispatcher {
     }
 
     /// Takes a task that was given to a worker which has not come to it.
-    fn take_from_fullest(&self, given: usize) -> Option<u32> {
+    fn take_from_fullest(&self, given: usize) -> Option<u64> {
         if given > 0 {
             return None;
         }
@@ -106,7 +106,7 @@ impl Dispatcher {
         take_youngest(&fullest.inbox)
     }
 
-    fn give(&self, worker: usize, task: u32) {
+    fn give(&self, worker: usize, task: u64) {
         let inbox = &self.desks[worker].inbox;
         inbox.push(task);
         publish(inbox);
@@ -128,14 +128,14 @@ fn publish(deque: &Deque) {
 
 /// Takes the youngest item and makes the others, which that may have made private, public again; for
 /// the owner.
-fn take_youngest(deque: &Deque) -> Option<u32> {
+fn take_youngest(deque: &Deque) -> Option<u64> {
     let item = deque.pop();
     publish(deque);
     item
 }
 
 /// Moves all public items to the end of `stock`.
-fn empty(outbox: &Deque, stock: &mut VecDeque<u32>) {
+fn empty(outbox: &Deque, stock: &mut VecDeque<u64>) {
     let mut loot = [0; LARGEST_GIFT];
     loop {
         match outbox.steal(&mut loot) {
@@ -147,7 +147,7 @@ fn empty(outbox: &Deque, stock: &mut VecDeque<u32>) {
 }
 
 impl Schedule for Dispatcher {
-    fn queue(&self, seat: &Seat, priority: Priority, task: u32) {
+    fn queue(&self, seat: &Seat, priority: Priority, task: u64) {
         if seat.worker == DISPATCHER {
             // Nothing runs there; but what runs on the dispatcher's thread would be served.
             self.stock(task);
@@ -158,7 +158,7 @@ impl Schedule for Dispatcher {
         publish(outbox);
     }
 
-    fn take(&self, seat: &Seat, _: Look) -> Option<u32> {
+    fn take(&self, seat: &Seat, _: Look) -> Option<u64> {
         if seat.worker == DISPATCHER {
             return None;
         }
@@ -181,7 +181,7 @@ impl Schedule for Dispatcher {
         }
     }
 
-    fn take_back(&self, seat: &Seat, priority: Priority, task: u32) -> bool {
+    fn take_back(&self, seat: &Seat, priority: Priority, task: u64) -> bool {
         let outbox = &self.desks[seat.worker].outbox[priority as usize];
         match take_youngest(outbox) {
             Some(last) if last == task => true,

@@ -1,6 +1,7 @@
 //! Which worker runs which task.
 //!
-//! A policy keeps the tasks that are ready and nobody has begun. It is asked by workers, each with
+//! A policy keeps the tasks that are ready and nobody has begun; to it a task is a word (see
+//! `ready`). It is asked by workers, each with
 //! its [`Seat`], and knows neither fibers nor sleeping: who sleeps is woken by `shared`, after the
 //! policy has the task.
 //!
@@ -46,13 +47,13 @@ pub(super) enum Look {
 /// The rules of a policy.
 pub(super) trait Schedule {
     /// Queues a task that the worker has started.
-    fn queue(&self, seat: &Seat, priority: Priority, task: u32);
+    fn queue(&self, seat: &Seat, priority: Priority, task: u64);
 
     /// Takes a task for the worker.
-    fn take(&self, seat: &Seat, look: Look) -> Option<u32>;
+    fn take(&self, seat: &Seat, look: Look) -> Option<u64>;
 
     /// Takes back the task that the worker has queued last, unless it is gone already.
-    fn take_back(&self, seat: &Seat, priority: Priority, task: u32) -> bool;
+    fn take_back(&self, seat: &Seat, priority: Priority, task: u64) -> bool;
 
     /// Returns whether there may be something to do for the worker.
     fn has_tasks(&self, worker: usize) -> bool;
@@ -139,7 +140,7 @@ impl Queues {
 
 impl Schedule for Queues {
     #[inline]
-    fn queue(&self, seat: &Seat, priority: Priority, task: u32) {
+    fn queue(&self, seat: &Seat, priority: Priority, task: u64) {
         match self {
             Self::Stealing(queues) => queues.queue(seat, priority, task),
             Self::Dispatching(queues) => queues.queue(seat, priority, task),
@@ -148,7 +149,7 @@ impl Schedule for Queues {
     }
 
     #[inline]
-    fn take(&self, seat: &Seat, look: Look) -> Option<u32> {
+    fn take(&self, seat: &Seat, look: Look) -> Option<u64> {
         match self {
             Self::Stealing(queues) => queues.take(seat, look),
             Self::Dispatching(queues) => queues.take(seat, look),
@@ -157,7 +158,7 @@ impl Schedule for Queues {
     }
 
     #[inline]
-    fn take_back(&self, seat: &Seat, priority: Priority, task: u32) -> bool {
+    fn take_back(&self, seat: &Seat, priority: Priority, task: u64) -> bool {
         match self {
             Self::Stealing(queues) => queues.take_back(seat, priority, task),
             Self::Dispatching(queues) => queues.take_back(seat, priority, task),

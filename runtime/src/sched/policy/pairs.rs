@@ -23,7 +23,7 @@ pub(in crate::sched) struct PairQueues {
 struct Pair {
     /// The number of tasks, so that others need not take the lock to see that there is none.
     len: AtomicUsize,
-    queues: Mutex<[VecDeque<u32>; 3]>,
+    queues: Mutex<[VecDeque<u64>; 3]>,
 }
 
 impl PairQueues {
@@ -35,11 +35,11 @@ impl PairQueues {
         &self.pairs[seat.worker / 2]
     }
 
-    fn take_own(&self, seat: &Seat) -> Option<u32> {
+    fn take_own(&self, seat: &Seat) -> Option<u64> {
         self.own(seat).with(|queues| queues.iter_mut().find_map(VecDeque::pop_back))
     }
 
-    fn rob(&self, seat: &Seat) -> Option<u32> {
+    fn rob(&self, seat: &Seat) -> Option<u64> {
         for victim in seat.others(self.pairs.len(), seat.worker / 2) {
             let taken = self.pairs[victim].with(|queues| {
                 let (priority, queue) =
@@ -59,14 +59,14 @@ impl PairQueues {
 
 impl Pair {
     /// Calls `change` under the lock if there are tasks.
-    fn with<R>(&self, change: impl FnOnce(&mut [VecDeque<u32>; 3]) -> Option<R>) -> Option<R> {
+    fn with<R>(&self, change: impl FnOnce(&mut [VecDeque<u64>; 3]) -> Option<R>) -> Option<R> {
         if self.len.load(Ordering::Relaxed) == 0 {
             return None;
         }
         self.lock_with(change)
     }
 
-    fn lock_with<R>(&self, change: impl FnOnce(&mut [VecDeque<u32>; 3]) -> R) -> R {
+    fn lock_with<R>(&self, change: impl FnOnce(&mut [VecDeque<u64>; 3]) -> R) -> R {
         let mut queues = self.queues.lock();
         let result = change(&mut queues);
         let len = queues.iter().map(VecDeque::len).sum();
@@ -77,18 +77,18 @@ impl Pair {
 }
 
 impl Schedule for PairQueues {
-    fn queue(&self, seat: &Seat, priority: Priority, task: u32) {
+    fn queue(&self, seat: &Seat, priority: Priority, task: u64) {
         self.own(seat).lock_with(|queues| queues[priority as usize].push_back(task));
     }
 
-    fn take(&self, seat: &Seat, look: Look) -> Option<u32> {
+    fn take(&self, seat: &Seat, look: Look) -> Option<u64> {
         match look {
             Look::Own => self.take_own(seat),
             Look::Others | Look::Hard => self.rob(seat),
         }
     }
 
-    fn take_back(&self, seat: &Seat, priority: Priority, task: u32) -> bool {
+    fn take_back(&self, seat: &Seat, priority: Priority, task: u64) -> bool {
         let taken = self.own(seat).with(|queues| {
             let queue = &mut queues[priority as usize];
             if queue.back() == Some(&task) { queue.pop_back() } else { None }

@@ -32,7 +32,7 @@ impl StealingDeques {
     }
 
     #[inline]
-    fn take_own(&self, seat: &Seat) -> Option<u32> {
+    fn take_own(&self, seat: &Seat) -> Option<u64> {
         for priority in PRIORITIES {
             let deque = self.own(seat, priority);
             if let Some(task) = deque.pop() {
@@ -46,7 +46,7 @@ impl StealingDeques {
     }
 
     /// Returns one task of another worker and queues the rest of the loot as own.
-    fn rob(&self, seat: &Seat, take: impl Fn(&Deque, &mut [u32]) -> Steal) -> Option<u32> {
+    fn rob(&self, seat: &Seat, take: impl Fn(&Deque, &mut [u64]) -> Steal) -> Option<u64> {
         let mut loot = [0; LARGEST_LOOT];
         for priority in PRIORITIES {
             for victim in seat.others(self.desks.len(), seat.worker) {
@@ -75,7 +75,7 @@ impl StealingDeques {
 
 impl Schedule for StealingDeques {
     #[inline]
-    fn queue(&self, seat: &Seat, priority: Priority, task: u32) {
+    fn queue(&self, seat: &Seat, priority: Priority, task: u64) {
         let deque = self.own(seat, priority);
         deque.push(task);
         if deque.is_wanted() {
@@ -84,7 +84,7 @@ impl Schedule for StealingDeques {
     }
 
     #[inline]
-    fn take(&self, seat: &Seat, look: Look) -> Option<u32> {
+    fn take(&self, seat: &Seat, look: Look) -> Option<u64> {
         match look {
             Look::Own => self.take_own(seat),
             Look::Others => self.rob(seat, Deque::steal),
@@ -93,7 +93,7 @@ impl Schedule for StealingDeques {
     }
 
     #[inline]
-    fn take_back(&self, seat: &Seat, priority: Priority, task: u32) -> bool {
+    fn take_back(&self, seat: &Seat, priority: Priority, task: u64) -> bool {
         let deque = self.own(seat, priority);
         match deque.pop() {
             Some(last) if last == task => true,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const POLICIES: [Policy; 3] = [Policy::Stealing, Policy::Dispatching, Policy::Pairs];
 
 /// Takes as a worker does, running the dispatcher's rounds in between.
-fn take(queues: &Queues, seat: &Seat) -> Option<u32> {
+fn take(queues: &Queues, seat: &Seat) -> Option<u64> {
     for look in [Look::Own, Look::Others, Look::Hard] {
         if let Some(task) = queues.take(seat, look) {
             return Some(task);
@@ -27,7 +27,7 @@ fn a_worker_finds_its_own_by_priority() {
         queues.queue(&seat, Priority::Low, 1);
         queues.queue(&seat, Priority::Normal, 2);
         queues.queue(&seat, Priority::High, 3);
-        let order: Vec<u32> = std::iter::from_fn(|| take(&queues, &seat)).collect();
+        let order: Vec<u64> = std::iter::from_fn(|| take(&queues, &seat)).collect();
         assert_eq!(order, [3, 2, 1], "{policy:?}");
         assert!(!queues.has_tasks(1), "{policy:?}");
     }
@@ -54,7 +54,7 @@ fn others_get_what_one_worker_started() {
         let seats: Vec<Seat> = (0..4).map(Seat::new).collect();
         (0..100).for_each(|task| queues.queue(&seats[1], Priority::Normal, task));
         assert_eq!(queues.has_tasks(3), policy != Policy::Dispatching, "{policy:?}");
-        let mut taken: Vec<u32> = std::iter::from_fn(|| take(&queues, &seats[3])).collect();
+        let mut taken: Vec<u64> = std::iter::from_fn(|| take(&queues, &seats[3])).collect();
         taken.sort_unstable();
         assert!(taken.into_iter().eq(0..100), "{policy:?}");
         assert!(seats[3].stolen.get() > 0, "{policy:?}");
@@ -63,7 +63,7 @@ fn others_get_what_one_worker_started() {
 
 #[test]
 fn each_task_is_given_out_once() {
-    const EACH: u32 = 20_000;
+    const EACH: u64 = 20_000;
     for policy in POLICIES {
         let queues = Queues::new(policy, 4);
         let taken = Mutex::new(Vec::new());
@@ -78,7 +78,7 @@ fn each_task_is_given_out_once() {
                     }
                 });
             }
-            for worker in 1..4u32 {
+            for worker in 1..4u64 {
                 let (queues, taken, left) = (&queues, &taken, &left);
                 scope.spawn(move || {
                     let seat = Seat::new(worker as usize);
