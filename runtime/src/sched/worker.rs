@@ -23,7 +23,7 @@ use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
 use super::join::Frame;
 use super::policy::{Look, Schedule, Seat};
 use super::ready::Ready;
-use super::record::{JOINED, NONE, Origin, sequential_place};
+use super::record::{JOINED, NONE, Origin, Record, sequential_place};
 use super::shared::{Desk, Priority, Shared};
 use super::task::Task;
 use crate::memory::Cache;
@@ -51,8 +51,13 @@ pub(super) struct Worker {
 #[derive(Clone, Copy)]
 struct Completed {
     scope: u32,
+    /// The scope's owner, who has started all of them.
+    owner: u32,
     tasks: u32,
 }
+
+/// Matches no task that completes in a scope, nor one that is in none.
+const NOTHING_COMPLETED: Completed = Completed { scope: JOINED, owner: NONE, tasks: 0 };
 
 thread_local! {
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
@@ -77,7 +82,7 @@ impl Worker {
             resumable: RefCell::default(),
             yielded: RefCell::default(),
             searching: Cell::new(false),
-            completed: Cell::new(Completed { scope: NONE, tasks: 0 }),
+            completed: Cell::new(NOTHING_COMPLETED),
         });
         // Tasks' panics are caught where they run. One that arrives here is a defect of the
         // scheduler, which has printed its message; going on would leave waiters hanging.
@@ -158,9 +163,10 @@ impl Worker {
             Err(error) => {
                 let text = format!("cannot start a task: no stack for it: {error}");
                 let annexes = &self.shared.annexes;
+                let record = self.shared.tasks.get(task);
                 // SAFETY: as in `run_task`.
-                unsafe { self.shared.tasks.get(task).consume_closure(annexes, task, None) };
-                self.finish(task, 0, Err(Box::new(text)));
+                unsafe { record.consume_closure(annexes, task, None) };
+                self.finish(task, record, 0, Err(Box::new(text)));
             }
         }
     }
@@ -198,7 +204,7 @@ impl Worker {
         // or `record_half` stored a closure before it queued the number.
         let call = || unsafe { record.consume_closure(annexes, number, Some(&task)) };
         let result = catch_unwind(AssertUnwindSafe(call));
-        self.finish(number, task.spawned_abroad.get(), result);
+        self.finish(number, record, task.spawned_abroad.get(), result);
     }
 
     #[inline]
@@ -349,9 +355,15 @@ impl Worker {
     }
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
-    fn finish(&self, number: u32, abroad: u32, result: Result<(), Box<dyn Any + Send>>) {
+    #[inline]
+    fn finish(
+        &self,
+        number: u32,
+        record: &Record,
+        abroad: u32,
+        result: Result<(), Box<dyn Any + Send>>,
+    ) {
         let shared = &*self.shared;
-        let record = shared.tasks.get(number);
         let scope = record.scope.load(Ordering::Relaxed);
         if let Err(panic) = result
             && scope < JOINED
@@ -378,7 +390,14 @@ impl Worker {
         {
             return;
         }
-        self.complete(number);
+        let completed = self.completed.get();
+        let parent = record.parent.load(Ordering::Relaxed);
+        if (completed.scope, completed.owner) == (scope, parent) {
+            shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+            self.completed.set(Completed { tasks: completed.tasks + 1, ..completed });
+        } else {
+            self.complete(number);
+        }
     }
 
     /// Counts the tasks that have completed here.
@@ -387,12 +406,10 @@ impl Worker {
     /// it does that the scope is not done anyway.
     #[inline]
     pub(super) fn report_completed(&self) {
-        let Completed { scope, tasks } = self.completed.get();
+        let Completed { scope, owner, tasks } = self.completed.get();
         if tasks > 0 {
-            self.completed.set(Completed { scope: NONE, tasks: 0 });
-            let core = self.shared.scopes.get(scope);
-            let owner = core.owner();
-            if core.pending.complete(tasks) == Progress::Done {
+            self.completed.set(NOTHING_COMPLETED);
+            if self.shared.scopes.get(scope).pending.complete(tasks) == Progress::Done {
                 self.shared.wake(owner, Wait::Woken, Some(self));
             }
         }
@@ -412,12 +429,9 @@ impl Worker {
             // The scope stays open until it has counted this task.
             let core = shared.scopes.get(scope);
             if core.owner() == parent {
-                let completed = self.completed.get();
-                let tasks = if completed.scope == scope { completed.tasks + 1 } else { 1 };
-                if tasks == 1 {
-                    self.report_completed();
-                }
-                self.completed.set(Completed { scope, tasks });
+                // Another scope's: its tasks have completed before.
+                self.report_completed();
+                self.completed.set(Completed { scope, owner: parent, tasks: 1 });
                 return;
             }
             if shared.annexes.get_or_grow(parent).subtree.complete_one() == Progress::Pending {
