@@ -87,5 +87,8 @@ pub mod memory;
 pub mod sched;
 pub mod sync;
 
-pub use sched::{Builder, Counters, Policy, Priority, Runtime, Scope, Task, TaskId, WaitCounters};
+pub use sched::{
+    Builder, Counters, Elapsed, Failures, Handle, Panicked, Policy, Priority, Runtime, Scope,
+    Sleep, Task, TaskId, Timer, WaitCounters,
+};
 pub use sync::Wait;

@@ -15,10 +15,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
+use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::current;
 use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
 use super::join::Frame;
 use super::policy::{Look, Schedule, Seat};
@@ -39,7 +41,9 @@ pub(super) struct Worker {
     pub(super) shared: Arc<Shared>,
     pub(super) scopes: RefCell<Cache>,
     tasks: RefCell<Cache>,
-    fibers: Fibers,
+    pub(super) fibers: Fibers,
+    /// The task whose code is running; see `current`.
+    pub(super) current: Cell<*const Task<'static>>,
     resumable: RefCell<VecDeque<(u32, Wait)>>,
     /// Fibers whose tasks let others go first.
     yielded: RefCell<VecDeque<u32>>,
@@ -54,19 +58,9 @@ struct Completed {
     tasks: u32,
 }
 
-thread_local! {
-    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Returns whether the calling thread is a worker of some runtime.
-pub(super) fn on_worker() -> bool {
-    IS_WORKER.get()
-}
-
 impl Worker {
     /// Runs worker `index` until the runtime stops.
     pub(super) fn main(index: usize, shared: Arc<Shared>) {
-        IS_WORKER.set(true);
         let worker = Rc::new(Self {
             index,
             seat: Seat::new(index),
@@ -74,6 +68,7 @@ impl Worker {
             scopes: RefCell::default(),
             tasks: RefCell::default(),
             fibers: Fibers::default(),
+            current: Cell::new(ptr::null()),
             resumable: RefCell::default(),
             yielded: RefCell::default(),
             searching: Cell::new(false),
@@ -81,7 +76,8 @@ impl Worker {
         });
         // Tasks' panics are caught where they run. One that arrives here is a defect of the
         // scheduler, which has printed its message; going on would leave waiters hanging.
-        if catch_unwind(AssertUnwindSafe(|| worker.work())).is_err() {
+        let work = || current::as_worker(&worker, || worker.work());
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
             process::abort();
         }
         // Fibers hold the worker: letting them end frees it.
@@ -197,7 +193,9 @@ impl Worker {
         // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
         // or `record_half` stored a closure before it queued the number.
         let call = || unsafe { record.consume_closure(annexes, number, Some(&task)) };
+        current::enter(&task);
         let result = catch_unwind(AssertUnwindSafe(call));
+        current::leave(self);
         self.finish(number, task.spawned_abroad.get(), result);
     }
 
@@ -407,6 +405,7 @@ impl Worker {
             let scope = record.scope.load(Ordering::Relaxed);
             shared.tasks.give(&mut self.tasks.borrow_mut(), number);
             if scope == NONE {
+                shared.leave_root();
                 return;
             }
             // The scope stays open until it has counted this task.
