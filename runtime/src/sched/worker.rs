@@ -34,6 +34,8 @@ use crate::sync::{Cancelled, Notified, Progress, Wait};
 /// Rounds of looking for work before sleeping: about one microsecond.
 const SEARCHES: u32 = 8;
 const PAUSES: u32 = 8;
+/// Fibers that wake each other must not keep everybody else waiting.
+const MOST_RESUMED: u32 = 64;
 
 pub(super) struct Worker {
     pub(super) index: usize,
@@ -45,6 +47,8 @@ pub(super) struct Worker {
     /// The task whose code is running; see `current`.
     pub(super) current: Cell<*const Task<'static>>,
     resumable: RefCell<VecDeque<(u32, Wait)>>,
+    /// Fibers that were woken and resumed since others were served.
+    resumed: Cell<u32>,
     /// Fibers whose tasks let others go first.
     yielded: RefCell<VecDeque<u32>>,
     searching: Cell<bool>,
@@ -70,6 +74,7 @@ impl Worker {
             fibers: Fibers::default(),
             current: Cell::new(ptr::null()),
             resumable: RefCell::default(),
+            resumed: Cell::new(0),
             yielded: RefCell::default(),
             searching: Cell::new(false),
             completed: Cell::new(Completed { scope: NONE, tasks: 0 }),
@@ -93,9 +98,17 @@ impl Worker {
             if self.desk().has_mail() {
                 self.desk().empty_inbox(&mut self.resumable.borrow_mut());
             }
+            if self.resumed.get() >= MOST_RESUMED {
+                self.resumed.set(0);
+                match self.own_task().or_else(|| self.foreign_task(Look::Others)) {
+                    Some(task) => self.start(task),
+                    None => self.resume_yielded(),
+                }
+            }
             let resumable = self.resumable.borrow_mut().pop_front();
             if let Some((fiber, wait)) = resumable {
                 self.found_work();
+                self.resumed.set(self.resumed.get() + 1);
                 self.resume(fiber, Resume::Continue(wait));
             } else if let Some(task) = self.own_task() {
                 self.found_work();
