@@ -4,8 +4,8 @@ mod channel;
 
 use std::future::{pending, poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 
@@ -61,6 +61,7 @@ fn ready_futures_do_not_suspend() {
 #[test]
 fn other_threads_wake() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         for _ in 0..50 {
             let gate = Gate::default();
             thread::scope(|threads| {
@@ -97,6 +98,7 @@ fn a_wake_for_no_reason_causes_another_poll() {
 #[test]
 fn a_waker_wakes_nobody_who_waits_for_something_else() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let (gate, child_ended) = (Gate::default(), AtomicBool::new(false));
         gate.open.store(true, Ordering::Relaxed);
         runtime.run(|task| {
@@ -136,6 +138,7 @@ fn a_waker_may_outlive_the_task_and_the_runtime() {
 #[test]
 fn a_future_may_panic() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         runtime.run(|task| {
             let wait = || task.wait(poll_fn(|_| -> Poll<()> { panic!("polled") }));
             assert!(catch_unwind(AssertUnwindSafe(wait)).is_err());
@@ -152,6 +155,7 @@ fn a_future_may_panic() {
 #[test]
 fn waits_within_polls_lose_no_wake() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let (outer, inner) = (Gate::default(), Gate::default());
         runtime.run(|task| {
             task.scope(|scope| {
@@ -197,6 +201,7 @@ fn a_dropped_future_was_not_lost() {
 #[test]
 fn handles_give_results_to_threads_tasks_and_futures() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let handle = runtime.spawn(|task| task.worker());
         assert!(handle.join().unwrap() < runtime.workers());
 
@@ -210,10 +215,11 @@ fn handles_give_results_to_threads_tasks_and_futures() {
         let joined = runtime.run(|task| task.spawn(|task| task.spawn(|_| 7).join()).join());
         assert_eq!(joined.unwrap().unwrap(), 7);
 
-        let failed = runtime.spawn(|_| -> () { panic!("number {}", 5) });
+        let failed = runtime.spawn(|task| -> () { panic!("number {}", task.workers()) });
         let panicked = runtime.run(|task| task.wait(failed)).unwrap_err();
-        assert_eq!(panicked.message(), "number 5");
-        assert_eq!(panicked.into_payload().downcast_ref::<String>().unwrap(), "number 5");
+        let message = format!("number {}", runtime.workers());
+        assert_eq!(panicked.message(), message);
+        assert_eq!(panicked.into_payload().downcast_ref::<String>(), Some(&message));
     });
 }
 

@@ -16,6 +16,7 @@ const FEWER: usize = if cfg!(debug_assertions) { 10 } else { 1 };
 #[test]
 fn scopes_opened_and_dropped() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let ran = AtomicUsize::new(0);
         let records = |scopes| {
             runtime.run(|task| {

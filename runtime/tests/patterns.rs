@@ -34,6 +34,7 @@ fn parallel_sum(task: &Task<'_>, count: u64) -> u64 {
 #[test]
 fn parallel_work_under_a_lock_that_all_take() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let lock = Channel::new(1);
         let total = AtomicU64::new(0);
         runtime.run(|task| {
@@ -57,6 +58,7 @@ fn parallel_work_under_a_lock_that_all_take() {
 #[test]
 fn the_owner_of_a_scope_waits_for_a_task_in_it() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         for capacity in [1, 3] {
             let (there, back) = (Channel::new(capacity), Channel::new(capacity));
             let sum = runtime.run(|task| {
@@ -89,6 +91,7 @@ fn the_runtime_is_entered_from_inside_itself() {
     }
 
     each_runtime(|runtime| {
+        let runtime = &runtime;
         assert_eq!(enter(runtime, 20), 65);
         let sum = AtomicU64::new(0);
         runtime.run(|task| {
@@ -119,6 +122,7 @@ fn the_runtime_is_entered_from_polls_and_drops() {
     }
 
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let (sum, channel) = (AtomicU64::new(0), Channel::new(1));
         runtime.run(|task| {
             let enters = Enters(runtime, &sum);
@@ -156,6 +160,7 @@ fn the_runtime_is_entered_from_polls_and_drops() {
 #[test]
 fn two_runtimes_enter_each_other() {
     each_runtime(|one| {
+        let one = &one;
         let other = Runtime::builder().workers(1).build().unwrap();
         let nested =
             one.run(|_| other.run(|_| one.run(|_| other.run(|task| parallel_sum(task, 5)))));
@@ -176,6 +181,7 @@ fn two_runtimes_enter_each_other() {
 #[test]
 fn items_of_a_serial_iterator_start_parallel_work() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let items = Mutex::new((0..100).filter(|n| n % 3 == 0));
         let total = AtomicU64::new(0);
         runtime.run(|task| {
@@ -219,6 +225,7 @@ fn the_halves_of_a_join_wait_for_each_other() {
     }
 
     each_runtime(|runtime| {
+        let runtime = &runtime;
         assert_eq!(runtime.run(|task| halves(task, 7)), 128);
     });
 }
@@ -226,6 +233,7 @@ fn the_halves_of_a_join_wait_for_each_other() {
 #[test]
 fn an_async_channel_between_tasks_and_a_thread() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let (numbers, squares) = (Channel::new(2), Channel::new(2));
         for _ in 0..3 {
             let (numbers, squares) = (Arc::clone(&numbers), Arc::clone(&squares));
@@ -257,6 +265,7 @@ fn an_async_channel_between_tasks_and_a_thread() {
 #[test]
 fn tasks_that_wake_each_other_let_others_run() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let (ping, pong, end) = (Channel::new(1), Channel::new(1), AtomicU64::new(0));
         runtime.run(|task| {
             task.scope(|scope| {
@@ -290,6 +299,7 @@ fn tasks_that_wake_each_other_let_others_run() {
 #[test]
 fn a_future_that_wakes_itself_lets_others_run() {
     each_runtime(|runtime| {
+        let runtime = &runtime;
         let ran = AtomicU64::new(0);
         runtime.run(|task| {
             task.scope(|scope| {

@@ -6,17 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-use channel::Channel;
-use raddle::{Policy, Priority, Runtime, Task};
-
-fn each_runtime(test: impl Fn(Runtime)) {
-    for policy in [Policy::Stealing, Policy::Dispatching, Policy::Pairs] {
-        for workers in [1, 2, 4, 8] {
-            let builder = Runtime::builder().workers(workers).policy(policy);
-            test(builder.stack_size(1 << 20).build().unwrap());
-        }
-    }
-}
+use channel::{Channel, each_runtime};
+use raddle::{Priority, Runtime, Task};
 
 /// Spawns a task that spawns two, and so on, `depth` times; all of them detached.
 fn spread(task: &Task<'_>, depth: u32, ran: Arc<AtomicUsize>) {
@@ -133,7 +124,7 @@ fn a_runtime_may_be_dropped_by_its_own_task() {
         drop(runtime);
         let mut ran: Vec<_> = ran.iter().collect();
         ran.sort_unstable();
-        assert_eq!(ran, Vec::from_iter(0..=10));
+        assert_eq!(ran, (0..=10).collect::<Vec<_>>());
     });
 }
 

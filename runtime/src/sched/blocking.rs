@@ -181,7 +181,7 @@ mod tests {
         drop(done);
         let mut results: Vec<_> = results.iter().collect();
         results.sort_unstable();
-        assert_eq!(results, Vec::from_iter(0..30));
+        assert_eq!(results, (0..30).collect::<Vec<_>>());
         pool.wait_for_end();
         let (done, results) = mpsc::channel();
         pool.submit(Box::new(move || done.send(()).unwrap()));

@@ -2,7 +2,8 @@
 //!
 //! Read in this order: `record` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque` and `shared` (how it
 //! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join`,
-//! `task` (what it can ask for).
+//! `task` (what it can ask for). Then `waker` (how it waits for a future), `root`, `landing`, `handle` (tasks that no scope waits
+//! for), `shutdown`, and what runs beside the workers: `blocking`, `timer`.
 //!
 //! What always holds: results do not depend on the number of workers; a wait that can never end
 //! is reported to a waiter.

@@ -100,10 +100,7 @@ impl Worker {
             }
             if self.resumed.get() >= MOST_RESUMED {
                 self.resumed.set(0);
-                match self.own_task().or_else(|| self.foreign_task(Look::Others)) {
-                    Some(task) => self.start(task),
-                    None => self.resume_yielded(),
-                }
+                self.serve_patient();
             }
             let resumable = self.resumable.borrow_mut().pop_front();
             if let Some((fiber, wait)) = resumable {
@@ -115,10 +112,7 @@ impl Worker {
                 self.start(task);
             } else if !self.yielded.borrow().is_empty() {
                 self.found_work();
-                match self.foreign_task(Look::Others) {
-                    Some(task) => self.start(task),
-                    None => self.resume_yielded(),
-                }
+                self.serve_patient();
             } else if let Some(task) = self.search() {
                 self.start(task);
             } else if !self.sleep() {
@@ -139,7 +133,14 @@ impl Worker {
         }
     }
 
-    fn resume_yielded(&self) {
+    /// Starts a task that somebody has for this worker, else resumes a fiber that let others go
+    /// first.
+    fn serve_patient(self: &Rc<Self>) {
+        if let Some(task) = self.own_task().or_else(|| self.foreign_task(Look::Others)) {
+            return self.start(task);
+        }
+        // It may sleep, and who does not is never seen to be idle by it.
+        self.shared.tell_dispatcher();
         let fiber = self.yielded.borrow_mut().pop_front();
         if let Some(fiber) = fiber {
             self.resume(fiber, Resume::Continue(Wait::Woken));

@@ -8,12 +8,12 @@ use std::task::{Poll, Waker};
 
 use raddle::{Policy, Runtime};
 
-/// Calls `test` with runtimes of several numbers of workers, under every policy.
-pub(crate) fn each_runtime(test: impl Fn(&Runtime)) {
+/// Gives `test` runtimes of several numbers of workers, under every policy.
+pub(crate) fn each_runtime(test: impl Fn(Runtime)) {
     for policy in [Policy::Stealing, Policy::Dispatching, Policy::Pairs] {
         for workers in [1, 2, 4, 8] {
             let builder = Runtime::builder().workers(workers).policy(policy);
-            test(&builder.stack_size(1 << 20).build().unwrap());
+            test(builder.stack_size(1 << 20).build().unwrap());
         }
     }
 }
