@@ -68,7 +68,9 @@ impl Task<'_> {
     /// The future is polled on this task's stack. While it is pending the task is suspended, and
     /// its worker runs other tasks. Its waker may be called from any thread.
     ///
-    /// Not to be called while a panic unwinds: other tasks of the worker would seem to panic.
+    /// As with every wait, a lock that blocks threads must not be held meanwhile: another task of the
+    /// worker may want it, and would block the worker that has to release it. Not to be called while
+    /// a panic unwinds: other tasks of the worker would seem to panic.
     ///
     /// # Examples
     ///
