@@ -189,7 +189,7 @@ pub(super) fn run<'env, R>(
 }
 
 /// Drops the payload of a panic that nobody will see, even if dropping panics.
-fn discard(payload: Box<dyn Any + Send>) {
+pub(super) fn discard(payload: Box<dyn Any + Send>) {
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }

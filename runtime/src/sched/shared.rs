@@ -18,15 +18,19 @@
 //! task or is idle wakes the dispatcher, and that wakes whom it gives something.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
+use super::blocking::SidePool;
 use super::counters::{Counters, WorkerCounters};
 use super::policy::{Policy, Queues, Schedule, Seat};
 use super::ready::Ready;
 use super::record::{Annex, Record};
 use super::scope::ScopeCore;
+use super::shutdown::Roots;
+use super::timer::Timer;
 use super::wait_graph::WaitGraph;
 use super::worker::Worker;
 use crate::memory::barrier::{self, heavy, light};
@@ -62,7 +66,9 @@ pub(super) struct Shared {
     /// Tasks from outside.
     injector: CacheLine<Mutex<VecDeque<u32>>>,
     injected: AtomicUsize,
-    pub(super) roots: AtomicU32,
+    pub(super) roots: Roots,
+    pub(super) side: Arc<SidePool>,
+    pub(super) timer: Timer,
 }
 
 /// What a worker shows to the others.
@@ -74,7 +80,12 @@ pub(super) struct Desk {
 }
 
 impl Shared {
-    pub(super) fn new(workers: usize, policy: Policy, stacks: Reservation) -> Self {
+    pub(super) fn new(
+        workers: usize,
+        policy: Policy,
+        stacks: Reservation,
+        side: Arc<SidePool>,
+    ) -> Self {
         barrier::register();
         Self {
             tasks: Pool::new(super::record::MOST_RECORDS),
@@ -89,7 +100,9 @@ impl Shared {
             searching: CacheLine::default(),
             injector: CacheLine::default(),
             injected: AtomicUsize::new(0),
-            roots: AtomicU32::new(0),
+            roots: Roots::new(),
+            side,
+            timer: Timer::new(),
         }
     }
 
@@ -210,18 +223,23 @@ impl Shared {
         let fiber = record.fiber.load(Ordering::Relaxed);
         match worker {
             Some(worker) if worker.index == home => worker.make_resumable(fiber, wait),
-            _ => {
-                let desk = &self.desks[home];
-                let mut inbox = desk.inbox.lock();
-                inbox.push((fiber, wait));
-                desk.mail.store(true, Ordering::Release);
-                drop(inbox);
-                self.events.notify(home);
-            }
+            _ => self.post(home, fiber, wait),
         }
     }
 
+    /// Has a suspended fiber of worker `home` resumed; for other threads.
+    pub(super) fn post(&self, home: usize, fiber: u32, wait: Wait) {
+        let desk = &self.desks[home];
+        let mut inbox = desk.inbox.lock();
+        inbox.push((fiber, wait));
+        desk.mail.store(true, Ordering::Release);
+        drop(inbox);
+        self.events.notify(home);
+    }
+
     pub(super) fn stop(&self) {
+        self.side.close();
+        self.timer.close();
         self.stopping.store(true, Ordering::SeqCst);
         for worker in 0..self.desks.len() {
             self.events.notify(worker);

@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
+use super::current;
 use super::fiber::{FiberYielder, Resume, Yielded};
 use super::record::{Record, TaskId};
 use super::scope::{self, Scope};
@@ -157,7 +158,7 @@ impl<'fiber> Task<'fiber> {
 
     /// Lets the worker's other tasks go first; returns when it has nothing else to do.
     pub fn yield_now(&self) {
-        self.worker.make_yielded(self.record.fiber.load(Ordering::Relaxed));
+        self.worker.make_yielded(self.fiber());
         let _resumed = self.suspend();
     }
 
@@ -165,10 +166,18 @@ impl<'fiber> Task<'fiber> {
     pub(super) fn suspend(&self) -> Wait {
         self.worker.desk().counters.suspensions.bump();
         self.worker.report_completed();
-        match self.yielder.suspend(Yielded::Blocked) {
+        current::leave(self.worker);
+        let resume = self.yielder.suspend(Yielded::Blocked);
+        current::enter(self);
+        match resume {
             Resume::Continue(wait) => wait,
             Resume::Run(_) | Resume::Exit => unreachable!("only idle fibers get tasks"),
         }
+    }
+
+    /// Returns the number of the fiber that runs the task.
+    pub(super) fn fiber(&self) -> u32 {
+        self.record.fiber.load(Ordering::Relaxed)
     }
 }
 

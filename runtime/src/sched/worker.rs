@@ -15,10 +15,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
+use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::current;
 use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
 use super::join::Frame;
 use super::policy::{Look, Schedule, Seat};
@@ -32,6 +34,8 @@ use crate::sync::{Cancelled, Notified, Progress, Wait};
 /// Rounds of looking for work before sleeping: about one microsecond.
 const SEARCHES: u32 = 8;
 const PAUSES: u32 = 8;
+/// Fibers that wake each other must not keep everybody else waiting.
+const MOST_RESUMED: u32 = 64;
 
 pub(super) struct Worker {
     pub(super) index: usize,
@@ -39,8 +43,12 @@ pub(super) struct Worker {
     pub(super) shared: Arc<Shared>,
     pub(super) scopes: RefCell<Cache>,
     tasks: RefCell<Cache>,
-    fibers: Fibers,
+    pub(super) fibers: Fibers,
+    /// The task whose code is running; see `current`.
+    pub(super) current: Cell<*const Task<'static>>,
     resumable: RefCell<VecDeque<(u32, Wait)>>,
+    /// Fibers that were woken and resumed since others were served.
+    resumed: Cell<u32>,
     /// Fibers whose tasks let others go first.
     yielded: RefCell<VecDeque<u32>>,
     searching: Cell<bool>,
@@ -59,19 +67,9 @@ struct Completed {
 /// Matches no task that completes in a scope, nor one that is in none.
 const NOTHING_COMPLETED: Completed = Completed { scope: JOINED, owner: NONE, tasks: 0 };
 
-thread_local! {
-    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Returns whether the calling thread is a worker of some runtime.
-pub(super) fn on_worker() -> bool {
-    IS_WORKER.get()
-}
-
 impl Worker {
     /// Runs worker `index` until the runtime stops.
     pub(super) fn main(index: usize, shared: Arc<Shared>) {
-        IS_WORKER.set(true);
         let worker = Rc::new(Self {
             index,
             seat: Seat::new(index),
@@ -79,14 +77,17 @@ impl Worker {
             scopes: RefCell::default(),
             tasks: RefCell::default(),
             fibers: Fibers::default(),
+            current: Cell::new(ptr::null()),
             resumable: RefCell::default(),
+            resumed: Cell::new(0),
             yielded: RefCell::default(),
             searching: Cell::new(false),
             completed: Cell::new(NOTHING_COMPLETED),
         });
         // Tasks' panics are caught where they run. One that arrives here is a defect of the
         // scheduler, which has printed its message; going on would leave waiters hanging.
-        if catch_unwind(AssertUnwindSafe(|| worker.work())).is_err() {
+        let work = || current::as_worker(&worker, || worker.work());
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
             process::abort();
         }
         // Fibers hold the worker: letting them end frees it.
@@ -102,19 +103,21 @@ impl Worker {
             if self.desk().has_mail() {
                 self.desk().empty_inbox(&mut self.resumable.borrow_mut());
             }
+            if self.resumed.get() >= MOST_RESUMED {
+                self.resumed.set(0);
+                self.serve_patient();
+            }
             let resumable = self.resumable.borrow_mut().pop_front();
             if let Some((fiber, wait)) = resumable {
                 self.found_work();
+                self.resumed.set(self.resumed.get() + 1);
                 self.resume(fiber, Resume::Continue(wait));
             } else if let Some(task) = self.own_task() {
                 self.found_work();
                 self.start(task);
             } else if !self.yielded.borrow().is_empty() {
                 self.found_work();
-                match self.foreign_task(Look::Others) {
-                    Some(task) => self.start(task),
-                    None => self.resume_yielded(),
-                }
+                self.serve_patient();
             } else if let Some(task) = self.search() {
                 self.start(task);
             } else if !self.sleep() {
@@ -135,7 +138,14 @@ impl Worker {
         }
     }
 
-    fn resume_yielded(&self) {
+    /// Starts a task that somebody has for this worker, else resumes a fiber that let others go
+    /// first.
+    fn serve_patient(self: &Rc<Self>) {
+        if let Some(task) = self.own_task().or_else(|| self.foreign_task(Look::Others)) {
+            return self.start(task);
+        }
+        // It may sleep, and who does not is never seen to be idle by it.
+        self.shared.tell_dispatcher();
         let fiber = self.yielded.borrow_mut().pop_front();
         if let Some(fiber) = fiber {
             self.resume(fiber, Resume::Continue(Wait::Woken));
@@ -203,7 +213,9 @@ impl Worker {
         // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
         // or `record_half` stored a closure before it queued the number.
         let call = || unsafe { record.consume_closure(annexes, number, Some(&task)) };
+        current::enter(&task);
         let result = catch_unwind(AssertUnwindSafe(call));
+        current::leave(self);
         self.finish(number, record, task.spawned_abroad.get(), result);
     }
 
@@ -424,6 +436,7 @@ impl Worker {
             let scope = record.scope.load(Ordering::Relaxed);
             shared.tasks.give(&mut self.tasks.borrow_mut(), number);
             if scope == NONE {
+                shared.leave_root();
                 return;
             }
             // The scope stays open until it has counted this task.
