@@ -5,12 +5,15 @@
 
 pub(crate) mod barrier;
 mod line;
+mod mailbox;
 pub(crate) mod model;
 mod pool;
+mod pool_counters;
 mod segments;
 mod stack;
 
 pub use line::CacheLine;
-pub use pool::{Cache, Pool, PoolCounters};
+pub use pool::{Cache, Pool};
+pub use pool_counters::PoolCounters;
 pub use segments::Segments;
 pub(crate) use stack::{Bounds, FiberStack, Reservation};
