@@ -5,15 +5,14 @@
 
 pub(crate) mod barrier;
 mod line;
-mod mailbox;
 pub(crate) mod model;
 mod pool;
-mod pool_counters;
+mod roots;
 mod segments;
 mod stack;
 
 pub use line::CacheLine;
-pub use pool::{Cache, Pool};
-pub use pool_counters::PoolCounters;
+pub use pool::{Cache, Handle, HandlePool, Held, Pool, PoolCounters};
+pub use roots::{Root, RootWord, Roots};
 pub use segments::Segments;
 pub(crate) use stack::{Bounds, FiberStack, Reservation};

@@ -5,6 +5,8 @@
 use std::iter::Sum;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::node::Source;
+
 /// How the requests to a pool were served.
 ///
 /// Each take is counted by one of the first four, each object given back by one of the next two.
@@ -72,6 +74,16 @@ pub(super) struct Tally {
     pub(super) given: Count,
     pub(super) freed_away: Count,
     pub(super) spills: Count,
+}
+
+impl Tally {
+    /// Returns the count of takes for which a batch came from `source`.
+    pub(super) fn of(&self, source: Source) -> &Count {
+        match source {
+            Source::Depot => &self.from_depot,
+            Source::System => &self.from_system,
+        }
+    }
 }
 
 impl<'t> Sum<&'t Tally> for PoolCounters {
