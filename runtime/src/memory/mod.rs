@@ -3,6 +3,7 @@
 //! What always holds: nothing here blocks for long or starts work; the locks of this module
 //! guard a few moves of numbers. Nothing here knows tasks.
 
+mod affinity;
 pub(crate) mod barrier;
 mod line;
 pub(crate) mod model;
@@ -10,9 +11,12 @@ mod pool;
 mod roots;
 mod segments;
 mod stack;
+mod topology;
 
+pub use affinity::pin_to;
 pub use line::CacheLine;
 pub use pool::{Cache, Handle, HandlePool, Held, Pool, PoolCounters};
 pub use roots::{Root, RootWord, Roots};
 pub use segments::Segments;
 pub(crate) use stack::{Bounds, FiberStack, Reservation};
+pub use topology::Topology;

@@ -243,6 +243,11 @@ impl<T> Pool<T> {
         self.node(self.numbering.node(number))?.find(number)
     }
 
+    /// Returns the node where the memory of this object is.
+    pub fn node_of(&self, number: u32) -> usize {
+        self.numbering.node(number) as usize
+    }
+
     /// Returns all objects that exist, taken or free, with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.nodes_from(0).flat_map(Node::iter)
