@@ -29,7 +29,9 @@ impl Drop for Folder {
 
 #[test]
 fn machines() {
-    let cases: [(&str, &[(&str, &str)], &[&[usize]]); 5] = [
+    type Case =
+        (&'static str, &'static [(&'static str, &'static str)], &'static [&'static [usize]]);
+    let cases: [Case; 5] = [
         ("one", &[("node0", "0-1\n")], &[&[0, 1]]),
         ("two", &[("node1", "4-7\n"), ("node0", "0-3\n")], &[&[0, 1, 2, 3], &[4, 5, 6, 7]]),
         (

@@ -5,6 +5,8 @@
 
 mod affinity;
 pub(crate) mod barrier;
+mod budget;
+mod chunks;
 mod line;
 pub(crate) mod model;
 mod pool;
@@ -14,6 +16,8 @@ mod stack;
 mod topology;
 
 pub use affinity::pin_to;
+pub use budget::{Budget, Refused};
+pub use chunks::{Chunk, Chunks};
 pub use line::CacheLine;
 pub use pool::{Cache, Handle, HandlePool, Held, Pool, PoolCounters};
 pub use roots::{Root, RootWord, Roots};
