@@ -81,7 +81,8 @@ impl Word {
                 return None;
             }
             let claimed = word | claimed(hole);
-            // Acquire: pairs with `free`, so that the owner has read before the sender writes.
+            // Acquire: pairs with `free`, so that the owner has read before the sender writes. (No
+            // model shows it: loom does not let a load see a store that comes later.)
             match self.0.compare_exchange_weak(word, claimed, Ordering::Acquire, Ordering::Relaxed)
             {
                 Ok(_) => return Some(hole),
@@ -95,8 +96,8 @@ impl Word {
         let change =
             |word| Some(if word & OPEN == 0 { word & !claimed(hole) } else { word | full(hole) });
         // Release: pairs with the load in `first_full`; the owner sees the numbers, and what was
-        // last done with the objects. Acquire as in `claim`, for the next sender's sake.
-        match self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change) {
+        // last done with the objects. After a withdrawal it pairs with the next `claim`.
+        match self.0.fetch_update(Ordering::Release, Ordering::Relaxed, change) {
             Ok(word) if word & OPEN != 0 => Sent::Delivered,
             _ => Sent::Refused,
         }
