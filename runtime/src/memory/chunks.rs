@@ -62,6 +62,18 @@ pub struct Chunks {
 /// Zeroed memory from which words are cut off.
 ///
 /// Dropping it leaves what is left unused for good; see [`Chunks::give`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle::memory::{Budget, Chunks};
+///
+/// let chunk = Chunks::take_new(24, &Budget::new(None))?;
+/// assert!(chunk.cut(2).is_some());
+/// assert!(chunk.cut(2).is_none(), "one word is left");
+/// assert_eq!(chunk.len(), 8);
+/// # Ok::<(), raddle::memory::Refused>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Chunk {
     /// The exposed address of the next word.

@@ -21,6 +21,20 @@ pub(super) const NOBODY: u32 = 0;
 /// One worker's stock of free numbers of one pool: of the first that it is used with.
 ///
 /// Dropping it strands what it holds; see [`Pool::drain`](super::Pool::drain).
+///
+/// # Examples
+///
+/// ```
+/// use raddle::memory::{Cache, Pool};
+///
+/// let pool = Pool::<u64>::new(64);
+/// let mut cache = Cache::new();
+/// let number = pool.take(&mut cache).expect("all are left");
+/// pool.give(&mut cache, number);
+/// assert_eq!(pool.take(&mut Cache::new()), None, "the first worker has all in its stock");
+/// pool.drain(cache);
+/// assert!(pool.take(&mut Cache::new()).is_some());
+/// ```
 #[derive(Debug)]
 pub struct Cache {
     pub(super) free: Vec<u32>,

@@ -10,6 +10,23 @@ use super::node::Source;
 /// How the requests to a pool were served.
 ///
 /// Each take is counted by one of the first four, each object given back by one of the next two.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::memory::{Cache, Pool};
+///
+/// let pool = Pool::<u64>::new(1000);
+/// let mut cache = Cache::new();
+/// for _ in 0..100 {
+///     let number = pool.take(&mut cache).expect("999 are left");
+///     pool.give(&mut cache, number);
+/// }
+/// cache.publish();
+/// let counters = pool.counters();
+/// assert_eq!((counters.from_system, counters.private), (1, 99));
+/// assert_eq!(counters.private_share(), 0.99);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolCounters {
     /// Takes from the worker's own stock: no interlocked instruction, no shared memory.
