@@ -20,7 +20,7 @@ use crate::peers;
 use crate::plan::{Engine, Row};
 
 /// A process that takes longer is taken to hang.
-const TIME_LIMIT: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_mins(2);
 
 /// What was measured of one engine at one row with one number of workers.
 #[derive(Clone, Debug)]

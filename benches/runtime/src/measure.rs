@@ -131,6 +131,21 @@ fn cpu_time() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// The first version of the kernel's structure, which all later kernels accept.
+#[repr(C)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup: u32,
+    breakpoint: u32,
+    config1: u64,
+}
+
 /// Opens a counter of the futex calls of this thread and those that it will start.
 fn open_futex_counter() -> Option<File> {
     const PERF_TYPE_TRACEPOINT: u32 = 2;
@@ -140,20 +155,6 @@ fn open_futex_counter() -> Option<File> {
         fs::read_to_string(format!("{folder}/events/syscalls/sys_enter_futex/id")).ok()
     })?;
 
-    /// The first version of the kernel's structure, which all later kernels accept.
-    #[repr(C)]
-    struct Attributes {
-        kind: u32,
-        size: u32,
-        config: u64,
-        sample_period: u64,
-        sample_type: u64,
-        read_format: u64,
-        flags: u64,
-        wakeup: u32,
-        breakpoint: u32,
-        config1: u64,
-    }
     let attributes = Attributes {
         kind: PERF_TYPE_TRACEPOINT,
         size: size_of::<Attributes>() as u32,

@@ -39,7 +39,7 @@ pub fn build(engine: Engine, folder: &Path) -> Result<PathBuf, Absent> {
     let program = folder.join(format!("{engine}-peer"));
     let wanted: String = SOURCES
         .iter()
-        .filter(|(name, _)| name.ends_with(".hpp") || *name == source)
+        .filter(|(name, _)| [source.as_str(), "measure.hpp", "problems.hpp"].contains(name))
         .map(|(_, text)| *text)
         .collect();
     if program.exists() && fs::read_to_string(&stamp).is_ok_and(|built| built == wanted) {

@@ -122,7 +122,7 @@ impl Row {
             Self::PingPong => (100_000, 10_000),
             Self::Collisions => (2000, 200),
             Self::MemoHot | Self::MemoUniform | Self::InternHot | Self::InternUniform => {
-                (4_000_000, 400_000)
+                (2_000_000, 200_000)
             }
         };
         if quick { short } else { full }

@@ -69,15 +69,15 @@ struct Ratios {
 
 impl Ratios {
     fn of(group: &[Cell]) -> Option<Self> {
-        let best = |is_raddle, value: fn(&Measured) -> Option<f64>| {
+        let best = |is_raddle, value: fn(&Measured) -> f64| {
             group
                 .iter()
                 .filter(|cell| (cell.engine == Engine::Raddle) == is_raddle)
-                .filter_map(|cell| Some(Spread::of(cell, value)?.median))
+                .filter_map(|cell| Some(Spread::of(cell, |run| Some(value(run)))?.median))
                 .min_by(f64::total_cmp)
         };
         let ratio = |value| Some(best(true, value)? / best(false, value)?);
-        Some(Self { wall: ratio(wall)?, cpu: ratio(cpu)? })
+        Some(Self { wall: ratio(|run| run.wall_ns)?, cpu: ratio(|run| run.cpu_ns)? })
     }
 
     fn verdict(ratios: Option<Self>) -> Verdict {
@@ -88,14 +88,6 @@ impl Ratios {
             Some(_) => Verdict::Behind,
         }
     }
-}
-
-fn wall(measured: &Measured) -> Option<f64> {
-    Some(measured.wall_ns)
-}
-
-fn cpu(measured: &Measured) -> Option<f64> {
-    Some(measured.cpu_ns)
 }
 
 /// Returns the tables.
@@ -126,7 +118,10 @@ fn table(text: &mut String, cells: &[Cell]) -> fmt::Result {
     for group in cells.chunk_by(|a, b| a.workers == b.workers) {
         for cell in group {
             write!(text, "{:>7}  {:<10}", cell.workers, cell.engine)?;
-            let spreads = (Spread::of(cell, wall), Spread::of(cell, cpu));
+            let spreads = (
+                Spread::of(cell, |run| Some(run.wall_ns)),
+                Spread::of(cell, |run| Some(run.cpu_ns)),
+            );
             if let (Some(wall), Some(cpu)) = spreads {
                 let column = |value: Option<Spread>| {
                     value.map_or_else(|| "-".to_owned(), |spread| digits(spread.median))
@@ -186,8 +181,8 @@ pub fn document(comparison: &Comparison) -> Value {
             "row": cell.row.name(),
             "workers": cell.workers,
             "engine": cell.engine.name(),
-            "wall_ns": spread(Spread::of(cell, wall)),
-            "cpu_ns": spread(Spread::of(cell, cpu)),
+            "wall_ns": spread(Spread::of(cell, |run| Some(run.wall_ns))),
+            "cpu_ns": spread(Spread::of(cell, |run| Some(run.cpu_ns))),
             "runs": cell.runs,
             "failure": cell.failure,
         })

@@ -40,7 +40,7 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
         Row::Tree => {
             let tree = Tree { depth: size as u32 };
             let nodes = tree.nodes();
-            let work = |(): &mut ()| executor.run(|local| search(local, tree, &tree.root()));
+            let work = |(): &mut ()| executor.run(|local| search(local, tree, &Node::root()));
             meter.measure(nodes, || (), work, |(), found| found == nodes)
         }
         _ => return None,

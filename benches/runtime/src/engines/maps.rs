@@ -109,6 +109,11 @@ impl Bench<'_> {
     }
 }
 
+/// Returns the hash function that Raddle's maps use.
+fn hasher() -> FixedState {
+    FixedState::with_seed(1)
+}
+
 /// Adds up what `value` returns for the keys in order.
 fn add_up<'a>(keys: &'a [String], order: &[u32], value: impl Fn(&'a String) -> u64) -> u64 {
     order.iter().map(|&key| value(&keys[key as usize])).fold(0, u64::wrapping_add)
@@ -142,7 +147,7 @@ impl Intern for Interner {
 
 impl Intern for lasso::ThreadedRodeo<lasso::Spur, FixedState> {
     fn new() -> Self {
-        Self::with_hasher(FixedState::with_seed(1))
+        Self::with_hasher(hasher())
     }
 
     fn sum(&self, keys: &[String], order: &[u32]) -> u64 {
@@ -170,62 +175,90 @@ trait Map<V>: Sync {
     fn count(&self) -> usize;
 }
 
-macro_rules! map {
-    ($map:ident of $module:ident, $self:ident, $keys:ident, $order:ident, $init:ident, $number:ident: $sum:expr) => {
-        impl<V: Copy + Send + Sync + 'static> Map<V> for $module::$map<String, V, FixedState> {
-            fn new() -> Self {
-                Self::with_hasher(FixedState::with_seed(1))
-            }
+impl<V: Copy + Send + Sync + 'static> Map<V> for dashmap::DashMap<String, V, FixedState> {
+    fn new() -> Self {
+        Self::with_hasher(hasher())
+    }
 
-            fn sum(
-                &$self,
-                $keys: &[String],
-                $order: &[u32],
-                $init: impl Fn(&str) -> V,
-                $number: impl Fn(&V) -> u64,
-            ) -> u64 {
-                $sum
+    fn sum(
+        &self,
+        keys: &[String],
+        order: &[u32],
+        init: impl Fn(&str) -> V,
+        number: impl Fn(&V) -> u64,
+    ) -> u64 {
+        add_up(keys, order, |key| {
+            if let Some(value) = self.get(key) {
+                return number(&value);
             }
+            number(&self.entry(key.clone()).or_insert_with(|| init(key)))
+        })
+    }
 
-            fn count(&self) -> usize {
-                self.len()
-            }
-        }
-
-        impl Memo for $module::$map<String, u64, FixedState> {
-            fn new() -> Self {
-                Map::new()
-            }
-
-            fn sum(&self, _task: &Task<'_>, keys: &[String], order: &[u32]) -> u64 {
-                Map::sum(self, keys, order, keys::value, |&value| value)
-            }
-        }
-    };
+    fn count(&self) -> usize {
+        self.len()
+    }
 }
 
-map!(DashMap of dashmap, self, keys, order, init, number: add_up(keys, order, |key| {
-    if let Some(value) = self.get(key) {
-        return number(&value);
+impl<V: Copy + Send + Sync + 'static> Map<V> for papaya::HashMap<String, V, FixedState> {
+    fn new() -> Self {
+        // Growing bit by bit, as it does unless told otherwise, takes several times as long here.
+        let growing = papaya::ResizeMode::Blocking;
+        papaya::HashMap::builder().hasher(hasher()).resize_mode(growing).build()
     }
-    number(&self.entry(key.clone()).or_insert_with(|| init(key)))
-}));
 
-map!(HashMap of papaya, self, keys, order, init, number: {
-    // One guard for many calls, which is how it is fastest.
-    let map = self.pin();
-    add_up(keys, order, |key| match map.get(key) {
-        Some(value) => number(value),
-        None => number(map.get_or_insert_with(key.clone(), || init(key))),
-    })
-});
-
-map!(HashIndex of scc, self, keys, order, init, number: add_up(keys, order, |key| {
-    match self.peek_with(key, |_, value| number(value)) {
-        Some(number) => number,
-        None => number(self.entry_sync(key.clone()).or_insert_with(|| init(key)).get()),
+    fn sum(
+        &self,
+        keys: &[String],
+        order: &[u32],
+        init: impl Fn(&str) -> V,
+        number: impl Fn(&V) -> u64,
+    ) -> u64 {
+        // One guard for many calls.
+        let map = self.pin();
+        add_up(keys, order, |key| match map.get(key) {
+            Some(value) => number(value),
+            None => number(map.get_or_insert_with(key.clone(), || init(key))),
+        })
     }
-}));
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<V: Copy + Send + Sync + 'static> Map<V> for scc::HashIndex<String, V, FixedState> {
+    fn new() -> Self {
+        Self::with_hasher(hasher())
+    }
+
+    fn sum(
+        &self,
+        keys: &[String],
+        order: &[u32],
+        init: impl Fn(&str) -> V,
+        number: impl Fn(&V) -> u64,
+    ) -> u64 {
+        add_up(keys, order, |key| match self.peek_with(key, |_, value| number(value)) {
+            Some(number) => number,
+            None => number(self.entry_sync(key.clone()).or_insert_with(|| init(key)).get()),
+        })
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<M: Map<u64>> Memo for M {
+    fn new() -> Self {
+        Map::new()
+    }
+
+    fn sum(&self, _task: &Task<'_>, keys: &[String], order: &[u32]) -> u64 {
+        Map::sum(self, keys, order, keys::value, |&value| value)
+    }
+}
 
 /// A map as an interner: the numbers come from a counter.
 struct Numbered<M> {

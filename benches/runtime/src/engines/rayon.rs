@@ -44,7 +44,7 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
         Row::Tree => {
             let tree = Tree { depth: size as u32 };
             let nodes = tree.nodes();
-            let work = |(): &mut ()| pool.install(|| search(tree, &tree.root()));
+            let work = |(): &mut ()| pool.install(|| search(tree, &Node::root()));
             meter.measure(nodes, || (), work, |(), found| found == nodes)
         }
         Row::Sum => {

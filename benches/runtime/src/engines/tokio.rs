@@ -46,7 +46,7 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
             let work = |wavefront: &mut Arc<Wavefront>| {
                 let wavefront = Arc::clone(wavefront);
                 on_worker(&runtime, async move {
-                    tokio::spawn(compute(Arc::clone(&wavefront), 0));
+                    compute(&wavefront, 0);
                     wavefront.done.notified().await;
                 });
             };
@@ -56,7 +56,7 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
         Row::Tree => {
             let tree = Tree { depth: size as u32 };
             let nodes = tree.nodes();
-            let work = |(): &mut ()| on_worker(&runtime, search(tree, tree.root()));
+            let work = |(): &mut ()| on_worker(&runtime, search(tree, Node::root()));
             meter.measure(nodes, || (), work, |(), found| found == nodes)
         }
         Row::PingPong => {
@@ -115,20 +115,14 @@ struct Wavefront {
     done: Notify,
 }
 
-fn compute(wavefront: Arc<Wavefront>, cell: usize) -> impl Future<Output = ()> + Send + 'static {
-    async move {
-        for next in wavefront.grid.compute(cell).into_iter().flatten() {
-            spawn_cell(Arc::clone(&wavefront), next);
-        }
-        if wavefront.grid.is_last(cell) {
-            wavefront.done.notify_one();
-        }
+fn compute(wavefront: &Arc<Wavefront>, cell: usize) {
+    for next in wavefront.grid.compute(cell).into_iter().flatten() {
+        let wavefront = Arc::clone(wavefront);
+        tokio::spawn(async move { compute(&wavefront, next) });
     }
-}
-
-/// A function of its own, so that the future's type does not contain itself.
-fn spawn_cell(wavefront: Arc<Wavefront>, cell: usize) {
-    tokio::spawn(compute(wavefront, cell));
+    if wavefront.grid.is_last(cell) {
+        wavefront.done.notify_one();
+    }
 }
 
 fn search(tree: Tree, node: Node) -> Pin<Box<dyn Future<Output = u64> + Send>> {
@@ -224,9 +218,10 @@ impl Cell {
                 return Poll::Ready(self.value.load(Ordering::Relaxed));
             }
             self.waiter.register(context.waker());
-            match self.ready.load(Ordering::Acquire) {
-                true => Poll::Ready(self.value.load(Ordering::Relaxed)),
-                false => Poll::Pending,
+            if self.ready.load(Ordering::Acquire) {
+                Poll::Ready(self.value.load(Ordering::Relaxed))
+            } else {
+                Poll::Pending
             }
         })
     }

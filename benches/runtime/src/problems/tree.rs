@@ -24,16 +24,11 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Returns the root.
-    pub fn root(self) -> Node {
-        Node { state: sha1(&[0, 0, 0, 0, SEED]), depth: 0 }
-    }
-
     /// Returns how many nodes there are, if that is known.
     pub fn nodes(self) -> u64 {
         match self.depth {
             10 => 4_130_071,
-            _ => self.search(&self.root()),
+            _ => self.search(&Node::root()),
         }
     }
 
@@ -56,6 +51,11 @@ impl Tree {
 }
 
 impl Node {
+    /// Returns the root of the tree.
+    pub fn root() -> Self {
+        Self { state: sha1(&[0, 0, 0, 0, SEED]), depth: 0 }
+    }
+
     /// Returns the child with this number.
     #[inline]
     pub fn child(&self, index: usize) -> Self {
@@ -108,6 +108,6 @@ mod tests {
     #[test]
     fn the_tree_has_the_published_size() {
         let tree = Tree { depth: 10 };
-        assert_eq!(tree.search(&tree.root()), 4_130_071);
+        assert_eq!(tree.search(&Node::root()), 4_130_071);
     }
 }
