@@ -182,6 +182,6 @@ mod tests {
         assert_eq!(numbers.get(255), Some(&0));
         assert_eq!(numbers.get(256), None);
         numbers.get_or_grow(100_000);
-        assert!(std::ptr::eq(first, numbers.get_or_grow(0)));
+        assert!(ptr::eq(first, numbers.get_or_grow(0)));
     }
 }
