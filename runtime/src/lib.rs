@@ -8,6 +8,8 @@
 //! - [`Runtime`] owns the workers; [`Runtime::run`] runs a closure as a task and waits for it.
 //! - [`Task`] is what running code has in hand: it opens scopes and waits for cells.
 //! - [`Scope`] starts tasks that may borrow, and ends when all of them have.
+//! - [`Handle`] is a future for a task that no scope waits for; a task [waits](Task::wait) for any
+//!   future, makes [blocking](Task::blocking) calls, and [sleeps](Task::sleep).
 //! - [`sync`] has what many tasks share: an [interner](sync::Interner), a
 //!   [memo](sync::OnceMap), the places where threads and tasks wait.
 //! - [`memory`] has the pools.
@@ -87,5 +89,8 @@ pub mod memory;
 pub mod sched;
 pub mod sync;
 
-pub use sched::{Builder, Counters, Priority, Runtime, Scope, Task, TaskId, WaitCounters};
+pub use sched::{
+    Builder, Counters, Elapsed, Failures, Handle, Panicked, Policy, Priority, Runtime, Scope,
+    Sleep, Task, TaskId, Timer, WaitCounters,
+};
 pub use sync::Wait;

@@ -3,8 +3,10 @@
 #![expect(unsafe_code, reason = "counts the calls of the global allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::future::poll_fn;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Poll, Waker};
 
 use raddle::{Priority, Runtime, Task};
 
@@ -89,5 +91,44 @@ fn nested_scopes() {
     }
     for workers in [1, 2, 4] {
         check(workers, |task| assert_eq!(tree(task, 10), 1024));
+    }
+}
+
+/// Two tasks hand a turn to and fro, each by the waker that the other has left.
+#[test]
+fn waits_for_futures() {
+    #[derive(Default)]
+    struct Turn {
+        number: u64,
+        waiting: [Option<Waker>; 2],
+    }
+
+    fn take_turns(task: &Task<'_>, turn: &Mutex<Turn>, me: usize) {
+        for number in (0..1000).filter(|number| number % 2 == me as u64) {
+            task.wait(poll_fn(|context| {
+                let mut turn = turn.lock().unwrap();
+                if turn.number != number {
+                    turn.waiting[me] = Some(context.waker().clone());
+                    return Poll::Pending;
+                }
+                turn.number += 1;
+                let other = turn.waiting[1 - me].take();
+                drop(turn);
+                if let Some(other) = other {
+                    other.wake();
+                }
+                Poll::Ready(())
+            }));
+        }
+    }
+
+    for workers in [1, 2, 4] {
+        check(workers, |task| {
+            let turn = Mutex::new(Turn::default());
+            task.scope(|scope| {
+                scope.spawn(task, Priority::Normal, |task| take_turns(task, &turn, 1));
+                take_turns(task, &turn, 0);
+            });
+        });
     }
 }

@@ -291,14 +291,6 @@ fn several_threads_may_run_at_once() {
 }
 
 #[test]
-fn run_inside_a_task_is_refused() {
-    let runtime = Runtime::builder().workers(1).build().unwrap();
-    let run = || runtime.run(|_| runtime.run(|_| 1));
-    let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
-    assert!(message(panic).contains("from inside a task"));
-}
-
-#[test]
 fn a_task_of_another_run_cannot_spawn_here() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
     runtime.run(|task| {

@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("nix/store", &[]),
     ("nix/eval", &["raddle", "raddle-nix-store", "raddle-nix-syntax"]),
     ("cli", &["raddle-nix", "raddle-nix-store", "raddle-nix-syntax"]),
+    ("benches/runtime", &["raddle"]),
     ("fuzz", &["raddle-nix-syntax"]),
     ("xtask", &["raddle", "raddle-nix"]),
 ];
@@ -41,7 +42,12 @@ fn files() -> Vec<(String, String)> {
             if path.is_dir() {
                 let built = matches!(
                     &*name,
-                    ".git" | "target" | "fuzz/target" | "fuzz/corpus" | "fuzz/artifacts"
+                    ".git"
+                        | "target"
+                        | "fuzz/target"
+                        | "benches/runtime/target"
+                        | "fuzz/corpus"
+                        | "fuzz/artifacts"
                 );
                 if !built {
                     collect(root, &path, files);

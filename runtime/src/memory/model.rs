@@ -3,7 +3,9 @@
 
 #[cfg(raddle_loom)]
 pub(crate) mod atomic {
-    pub(crate) use loom::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
+    pub(crate) use loom::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence,
+    };
 }
 
 #[cfg(raddle_loom)]
@@ -13,7 +15,9 @@ pub(crate) mod thread {
 
 #[cfg(not(raddle_loom))]
 pub(crate) mod atomic {
-    pub(crate) use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
+    pub(crate) use std::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence,
+    };
 }
 
 #[cfg(not(raddle_loom))]

@@ -81,6 +81,12 @@ impl Cell {
         self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
+    pub(super) fn add(&self, count: u64) {
+        if count > 0 {
+            self.0.store(self.0.load(Ordering::Relaxed) + count, Ordering::Relaxed);
+        }
+    }
+
     fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

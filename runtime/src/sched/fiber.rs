@@ -18,6 +18,7 @@ use std::io;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use super::waker::FiberWaker;
 use crate::memory::{Bounds, FiberStack};
 use crate::sync::Wait;
 
@@ -49,6 +50,8 @@ pub(super) struct Fibers {
 
 struct Fiber {
     coroutine: Option<FiberCoroutine>,
+    /// What futures wake that the fiber waits for; made with the first wait.
+    waker: Option<FiberWaker>,
     bounds: Bounds,
     idled: u32,
 }
@@ -72,7 +75,7 @@ impl Fibers {
         let coroutine = Coroutine::with_stack(stack, move |yielder: &FiberYielder, first| {
             main(yielder, first, number, bounds.limit());
         });
-        all.push(Fiber { coroutine: Some(coroutine), bounds, idled: 0 });
+        all.push(Fiber { coroutine: Some(coroutine), waker: None, bounds, idled: 0 });
         Ok(number)
     }
 
@@ -100,6 +103,16 @@ impl Fibers {
             }
             CoroutineResult::Return(()) => false,
         }
+    }
+
+    /// Takes the fiber's waker, unless there is none yet or a wait has it already.
+    pub(super) fn take_waker(&self, number: u32) -> Option<FiberWaker> {
+        self.all.borrow_mut()[number as usize].waker.take()
+    }
+
+    /// Keeps a waker for the fiber's next wait.
+    pub(super) fn keep_waker(&self, number: u32, waker: FiberWaker) {
+        self.all.borrow_mut()[number as usize].waker = Some(waker);
     }
 
     /// Trims the deeply used stacks of idle fibers and returns how many there were.

@@ -1,52 +1,61 @@
 //! Tasks on fibers, workers that steal, scopes that join.
 //!
-//! Read in this order: `record` (a task), `scope` (who waits for it), `deque` and `shared` (how it
-//! finds a worker), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell),
-//! `task` (what it can ask for).
+//! Read in this order: `record` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque` and `shared` (how it
+//! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join`,
+//! `task` (what it can ask for). Then `waker` (how it waits for a future), `root`, `landing`, `handle` (tasks that no scope waits
+//! for), `shutdown`, and what runs beside the workers: `blocking`, `timer`.
 //!
 //! What always holds: results do not depend on the number of workers; a wait that can never end
 //! is reported to a waiter.
 //!
 //! Not here: dependencies between tasks by the data they use.
 
-#![expect(unsafe_code, reason = "starts root tasks that borrow from the caller of `run`")]
-
+mod blocking;
 mod counters;
+mod current;
 mod deque;
 mod fiber;
+mod handle;
+mod join;
+mod landing;
+mod policy;
+mod ready;
 mod record;
+mod root;
 mod scope;
 mod shared;
+mod shutdown;
 mod task;
+mod timer;
 mod wait_graph;
+mod waker;
 mod worker;
 
-use std::any::Any;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-use parking_lot::{Condvar, Mutex};
-
 pub use counters::{Counters, WaitCounters};
+pub use handle::{Handle, Panicked};
+pub use policy::Policy;
 pub use record::TaskId;
 pub use scope::Scope;
 pub use shared::Priority;
+pub use shutdown::Failures;
 pub use task::Task;
+pub use timer::{Elapsed, Sleep, Timer};
 
 use crate::memory::Reservation;
-use record::{NONE, Origin};
+use blocking::SidePool;
 use shared::Shared;
 use worker::Worker;
 
 /// Workers that run tasks.
 ///
-/// Dropping it stops the workers. No task can be left at that time: [`run`](Self::run) returns
-/// only when its tasks are complete, and borrows the runtime meanwhile.
+/// Dropping it waits until all tasks are complete, and stops the workers; see
+/// [`shutdown`](Self::shutdown).
 ///
 /// # Examples
 ///
@@ -69,7 +78,9 @@ pub struct Runtime {
 #[must_use]
 pub struct Builder {
     workers: Option<usize>,
+    policy: Policy,
     stack_size: usize,
+    side_threads: usize,
 }
 
 impl Builder {
@@ -79,11 +90,25 @@ impl Builder {
         self
     }
 
+    /// Sets how tasks get to workers; the default is [`Policy::Stealing`].
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// Sets the address space of each fiber's stack in bytes; the default is 256 MiB.
     ///
     /// Only what a task uses takes memory.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = bytes;
+        self
+    }
+
+    /// Sets how many calls of [`Task::blocking`] run at the same time; the default is 64.
+    ///
+    /// The threads for them are started when they are needed. 0 means the default.
+    pub fn side_threads(mut self, threads: usize) -> Self {
+        self.side_threads = if threads > 0 { threads } else { blocking::MOST_THREADS };
         self
     }
 
@@ -98,7 +123,9 @@ impl Builder {
             Some(workers) => workers,
             None => thread::available_parallelism().map_or(1, NonZeroUsize::get),
         };
-        let shared = Arc::new(Shared::new(workers, Reservation::new(self.stack_size)?));
+        let side = SidePool::new(self.side_threads, blocking::IDLE);
+        let stacks = Reservation::new(self.stack_size)?;
+        let shared = Arc::new(Shared::new(workers, self.policy, stacks, side));
         let mut runtime = Runtime { shared, threads: Vec::with_capacity(workers) };
         for index in 0..workers {
             let shared = Arc::clone(&runtime.shared);
@@ -114,46 +141,22 @@ impl Builder {
 impl Runtime {
     /// Returns the settings for a new runtime.
     pub fn builder() -> Builder {
-        Builder { workers: None, stack_size: 256 << 20 }
-    }
-
-    /// Runs `function` as a task and returns its result; the calling thread blocks meanwhile.
-    ///
-    /// # Panics
-    ///
-    /// Passes on a panic of `function`. Panics if called from inside a task: a task opens a
-    /// [scope](Task::scope) instead, for blocking its worker could block everybody.
-    pub fn run<R: Send>(&self, function: impl FnOnce(&Task<'_>) -> R + Send) -> R {
-        static RUNS: AtomicU64 = AtomicU64::new(0);
-
-        assert!(!worker::on_worker(), "`Runtime::run` was called from inside a task");
-        let landing = Arc::new(Landing { result: Mutex::new(None), landed: Condvar::new() });
-        let flight = Flight { landing: Some(Arc::clone(&landing)) };
-        let root = Root { function, flight };
-
-        let number = self.shared.tasks.take_shared().expect("too many live tasks");
-        let record = self.shared.tasks.get(number);
-        record.begin(
-            number,
-            Origin {
-                run: RUNS.fetch_add(1, Ordering::Relaxed),
-                parent: NONE,
-                index: self.shared.roots.fetch_add(1, Ordering::Relaxed),
-                scope: NONE,
-            },
-        );
-        // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
-        // its last closure was consumed before. The closure lands its flight as the last thing it
-        // does with what it borrows, whether it is called or dropped, and we wait for that below.
-        unsafe { record.closure.store(move |task: &Task<'_>| root.call(task)) };
-        self.shared.inject(number);
-
-        landing.wait().unwrap_or_else(|panic| resume_unwind(panic))
+        Builder {
+            workers: None,
+            policy: Policy::Stealing,
+            stack_size: 256 << 20,
+            side_threads: blocking::MOST_THREADS,
+        }
     }
 
     /// Returns the number of workers.
     pub fn workers(&self) -> usize {
         self.shared.desks.len()
+    }
+
+    /// Returns the policy in force.
+    pub fn policy(&self) -> Policy {
+        self.shared.queues.policy()
     }
 
     /// Wakes all tasks that wait for the cell `key`; for code that runs outside of tasks.
@@ -167,69 +170,8 @@ impl Runtime {
     }
 }
 
-impl Drop for Runtime {
-    fn drop(&mut self) {
-        self.shared.stop();
-        for thread in self.threads.drain(..) {
-            // A worker does not panic; if it did, the process was ended.
-            let _ended = thread.join();
-        }
-    }
-}
-
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime").field("workers", &self.workers()).finish_non_exhaustive()
-    }
-}
-
-/// Where the result of a root task arrives.
-struct Landing<R> {
-    result: Mutex<Option<Result<R, Box<dyn Any + Send>>>>,
-    landed: Condvar,
-}
-
-impl<R> Landing<R> {
-    fn wait(&self) -> Result<R, Box<dyn Any + Send>> {
-        let mut result = self.result.lock();
-        loop {
-            match result.take() {
-                Some(result) => return result,
-                None => self.landed.wait(&mut result),
-            }
-        }
-    }
-}
-
-/// A root task. If it is dropped uncalled, `function` goes first: delivering ends its borrows.
-struct Root<F, R> {
-    function: F,
-    flight: Flight<R>,
-}
-
-impl<R, F: FnOnce(&Task<'_>) -> R> Root<F, R> {
-    fn call(self, task: &Task<'_>) {
-        let Self { function, mut flight } = self;
-        flight.deliver(catch_unwind(AssertUnwindSafe(|| function(task))));
-    }
-}
-
-/// The duty to deliver a result; a closure that is dropped instead of called delivers an error.
-struct Flight<R> {
-    landing: Option<Arc<Landing<R>>>,
-}
-
-impl<R> Flight<R> {
-    fn deliver(&mut self, result: Result<R, Box<dyn Any + Send>>) {
-        if let Some(landing) = self.landing.take() {
-            *landing.result.lock() = Some(result);
-            landing.landed.notify_one();
-        }
-    }
-}
-
-impl<R> Drop for Flight<R> {
-    fn drop(&mut self) {
-        self.deliver(Err(Box::new("cannot start the task: no stack for it".to_owned())));
     }
 }

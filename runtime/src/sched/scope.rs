@@ -33,7 +33,11 @@ use crate::sync::{Completion, Progress};
 pub struct Scope<'scope, 'env: 'scope> {
     core: u32,
     owner: u32,
-    run: u64,
+    run: u32,
+    /// How many scopes are around a task of this one, itself included.
+    level: u32,
+    /// Tasks started by the owner.
+    started: AtomicU32,
     /// Invariant in both lifetimes, like `std::thread::Scope`.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -44,8 +48,6 @@ pub struct Scope<'scope, 'env: 'scope> {
 pub(super) struct ScopeCore {
     owner: AtomicU32,
     joining: AtomicBool,
-    /// Tasks started by the owner.
-    started: AtomicU32,
     pub(super) pending: Completion,
     panic: Mutex<Option<Panic>>,
 }
@@ -63,23 +65,31 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Panics
     ///
-    /// Panics if `task` belongs to another call of `Runtime::run` than the scope, or if more than
-    /// 16 million tasks are alive.
+    /// Panics if `task` belongs to another call of `Runtime::run` than the scope, if it is half of
+    /// a [join](Task::join) inside the scope, or if more than 16 million tasks are alive.
     pub fn spawn<F>(&'scope self, task: &Task<'_>, priority: Priority, function: F)
     where
         F: FnOnce(&Task<'_>) + Send + 'scope,
     {
         assert!(self.run == task.run, "a task spawns only into scopes of its own run");
-        let record = task.record;
-        // Written by this task alone.
-        let index = record.spawned.load(Ordering::Relaxed);
-        let counter = if task.number == self.owner {
-            &task.worker.shared.scopes.get(self.core).started
-        } else {
-            &record.spawned_abroad
+        assert!(
+            self.level > task.floor.get(),
+            "half of a join spawns only into scopes that it has opened itself"
+        );
+        let index = task.spawned.get();
+        let is_owner = task.number == self.owner;
+        if !is_owner && task.spawned_abroad.get() == 0 {
+            let annexes = &task.worker.shared.annexes;
+            annexes.get_or_grow(task.number).subtree.open();
+        }
+        let origin = Origin {
+            run: self.run,
+            parent: task.number,
+            index,
+            scope: self.core,
+            level: self.level,
+            floor: task.floor.get(),
         };
-        let started = counter.load(Ordering::Relaxed);
-        let origin = Origin { run: self.run, parent: task.number, index, scope: self.core };
         // SAFETY: `Task::scope` does not return before everything started in the scope is
         // complete, and 'scope contains that call. A task that can name `&'scope Scope` is the
         // owner or was started, directly or not, inside the scope: a closure of an outer or
@@ -88,8 +98,12 @@ impl<'scope> Scope<'scope, '_> {
         // below, which closing the scope reads, follows in any case: `spawn` panics only before
         // it has queued the task.
         unsafe { task.worker.spawn(origin, priority, function) };
-        record.spawned.store(index + 1, Ordering::Relaxed);
-        counter.store(started + 1, Ordering::Relaxed);
+        task.spawned.set(index + 1);
+        if is_owner {
+            self.started.store(self.started.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        } else {
+            task.spawned_abroad.set(task.spawned_abroad.get() + 1);
+        }
     }
 }
 
@@ -135,18 +149,21 @@ pub(super) fn run<'env, R>(
         shared.scopes.take(&mut task.worker.scopes.borrow_mut()).expect("too many open scopes");
     let core = shared.scopes.get(number);
     core.owner.store(task.number, Ordering::Relaxed);
-    core.started.store(0, Ordering::Relaxed);
     core.pending.open();
+    let level = task.level.get().checked_add(1).expect("scopes are nested too deeply");
+    task.level.set(level);
     let scope = Scope {
         core: number,
         owner: task.number,
         run: task.run,
+        level,
+        started: AtomicU32::new(0),
         scope: PhantomData,
         env: PhantomData,
     };
     let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
 
-    let started = core.started.load(Ordering::Relaxed);
+    let started = scope.started.load(Ordering::Relaxed);
     if started > 0 {
         // SeqCst: before the graph's count of waiting tasks is read; see `wait_graph`.
         core.joining.store(true, Ordering::SeqCst);
@@ -156,6 +173,7 @@ pub(super) fn run<'env, R>(
         }
         core.joining.store(false, Ordering::Relaxed);
     }
+    task.level.set(level - 1);
     let panic = core.panic.lock().take();
     shared.scopes.give(&mut task.worker.scopes.borrow_mut(), number);
     match (result, panic) {
@@ -171,7 +189,7 @@ pub(super) fn run<'env, R>(
 }
 
 /// Drops the payload of a panic that nobody will see, even if dropping panics.
-fn discard(payload: Box<dyn Any + Send>) {
+pub(super) fn discard(payload: Box<dyn Any + Send>) {
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }

@@ -11,20 +11,30 @@
 //! ```
 //!
 //! A producer that sees a searcher leaves its task to it: the searcher's last look comes after it
-//! stopped counting as searching, hence after the push.
+//! stopped counting as searching, hence after the push. The producer's fence is a light one, so
+//! whoever stops searching while others may rely on it looks after a heavy one.
+//!
+//! Which task a worker finds is up to the policy. Under a dispatcher nobody searches: who starts a
+//! task or is idle wakes the dispatcher, and that wakes whom it gives something.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
+use super::blocking::SidePool;
 use super::counters::{Counters, WorkerCounters};
-use super::deque::Deque;
-use super::record::Record;
+use super::policy::{Policy, Queues, Schedule, Seat};
+use super::ready::Ready;
+use super::record::{Annex, Record};
 use super::scope::ScopeCore;
+use super::shutdown::Roots;
+use super::timer::Timer;
 use super::wait_graph::WaitGraph;
 use super::worker::Worker;
-use crate::memory::{CacheLine, Pool, Reservation};
+use crate::memory::barrier::{self, heavy, light};
+use crate::memory::{CacheLine, Pool, Reservation, Segments};
 use crate::sync::{EventCount, Wait};
 
 /// How urgent a task is; a worker takes its own most urgent task first.
@@ -43,8 +53,10 @@ pub(super) const PRIORITIES: [Priority; 3] = [Priority::High, Priority::Normal, 
 
 pub(super) struct Shared {
     pub(super) tasks: Pool<Record>,
+    pub(super) annexes: Segments<Annex>,
     pub(super) scopes: Pool<ScopeCore>,
     pub(super) stacks: Reservation,
+    pub(super) queues: Queues,
     pub(super) graph: WaitGraph,
     pub(super) events: EventCount,
     pub(super) desks: Box<[CacheLine<Desk>]>,
@@ -54,12 +66,13 @@ pub(super) struct Shared {
     /// Tasks from outside.
     injector: CacheLine<Mutex<VecDeque<u32>>>,
     injected: AtomicUsize,
-    pub(super) roots: AtomicU32,
+    pub(super) roots: Roots,
+    pub(super) side: Arc<SidePool>,
+    pub(super) timer: Timer,
 }
 
 /// What a worker shows to the others.
 pub(super) struct Desk {
-    queues: [Deque; 3],
     pub(super) counters: CacheLine<WorkerCounters>,
     /// Fibers to be resumed, put there by other threads.
     inbox: CacheLine<Mutex<Vec<(u32, Wait)>>>,
@@ -67,11 +80,19 @@ pub(super) struct Desk {
 }
 
 impl Shared {
-    pub(super) fn new(workers: usize, stacks: Reservation) -> Self {
+    pub(super) fn new(
+        workers: usize,
+        policy: Policy,
+        stacks: Reservation,
+        side: Arc<SidePool>,
+    ) -> Self {
+        barrier::register();
         Self {
             tasks: Pool::new(super::record::MOST_RECORDS),
+            annexes: Segments::new(),
             scopes: Pool::new(super::record::MOST_RECORDS),
             stacks,
+            queues: Queues::new(policy, workers),
             graph: WaitGraph::new(),
             events: EventCount::new(workers),
             desks: (0..workers).map(|_| CacheLine(Desk::new())).collect(),
@@ -79,7 +100,9 @@ impl Shared {
             searching: CacheLine::default(),
             injector: CacheLine::default(),
             injected: AtomicUsize::new(0),
-            roots: AtomicU32::new(0),
+            roots: Roots::new(),
+            side,
+            timer: Timer::new(),
         }
     }
 
@@ -89,7 +112,10 @@ impl Shared {
         injector.push_back(task);
         self.injected.store(injector.len(), Ordering::SeqCst);
         drop(injector);
-        self.wake_searcher();
+        match self.queues.dispatcher() {
+            Some(dispatcher) => _ = self.events.notify(dispatcher),
+            None => self.wake_searcher(),
+        }
     }
 
     /// Takes a task that came from outside.
@@ -103,14 +129,46 @@ impl Shared {
         task
     }
 
-    /// Sees to it that somebody looks for the task that the caller has just queued.
+    /// Sees to it that somebody looks for the task that the worker has just queued.
     #[inline]
-    pub(super) fn work_arrived(&self) {
+    pub(super) fn work_arrived(&self, seat: &Seat, priority: Priority) {
         // Between the push and reading who sleeps; pairs with the fence in `EventCount::prepare`.
-        fence(Ordering::SeqCst);
-        if self.events.any_waiting() && self.searching.load(Ordering::SeqCst) == 0 {
+        light();
+        if self.events.any_waiting() {
+            self.wake_for(seat, priority);
+        }
+    }
+
+    #[cold]
+    fn wake_for(&self, seat: &Seat, priority: Priority) {
+        if let Some(dispatcher) = self.queues.dispatcher() {
+            self.events.notify(dispatcher);
+        } else if self.searching.load(Ordering::SeqCst) == 0 {
+            self.queues.share(seat, priority);
             self.wake_searcher();
         }
+    }
+
+    /// Tells the dispatcher, if there is one, that a worker has nothing to do.
+    pub(super) fn tell_dispatcher(&self) {
+        if let Some(dispatcher) = self.queues.dispatcher() {
+            self.events.notify(dispatcher);
+        }
+    }
+
+    /// Gives out what there is; for the dispatcher.
+    pub(super) fn dispatch(&self) {
+        let Queues::Dispatching(dispatcher) = &self.queues else { return };
+        while let Some(task) = self.take_injected() {
+            dispatcher.stock(Ready::Task(task).into());
+        }
+        dispatcher.dispatch(|worker| _ = self.events.notify(worker));
+    }
+
+    /// Returns whether some worker has nothing to do.
+    #[inline]
+    pub(super) fn is_anyone_idle(&self) -> bool {
+        self.events.any_waiting() || self.searching.load(Ordering::Relaxed) > 0
     }
 
     #[cold]
@@ -122,7 +180,7 @@ impl Shared {
                 return;
             }
             self.searching.fetch_sub(1, Ordering::SeqCst);
-            fence(Ordering::SeqCst);
+            heavy();
             // Another producer may have relied on the searcher that we pretended to be.
             if !self.events.any_waiting() {
                 return;
@@ -135,23 +193,25 @@ impl Shared {
     }
 
     /// Ends a search that found something.
-    pub(super) fn end_search(&self) {
+    pub(super) fn end_search(&self, worker: usize) {
         let last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
-        fence(Ordering::SeqCst);
-        if last && self.events.any_waiting() && self.has_queued_tasks() {
-            self.wake_searcher();
+        if last && self.events.any_waiting() {
+            heavy();
+            if self.has_tasks(worker) {
+                self.wake_searcher();
+            }
         }
     }
 
-    /// Ends a search that found nothing; the caller looks once more afterwards.
+    /// Ends a search that found nothing; the caller looks once more after its next heavy fence.
     pub(super) fn give_up_search(&self) {
         self.searching.fetch_sub(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
     }
 
-    pub(super) fn has_queued_tasks(&self) -> bool {
-        self.injected.load(Ordering::SeqCst) > 0
-            || self.desks.iter().any(|desk| desk.queues.iter().any(|queue| queue.len() > 0))
+    /// Returns whether there may be something to do for the worker.
+    pub(super) fn has_tasks(&self, worker: usize) -> bool {
+        let is_mine = self.queues.dispatcher().is_none_or(|dispatcher| dispatcher == worker);
+        (is_mine && self.injected.load(Ordering::SeqCst) > 0) || self.queues.has_tasks(worker)
     }
 
     /// Makes the suspended task `number` run again, on the worker where it is at home.
@@ -163,18 +223,23 @@ impl Shared {
         let fiber = record.fiber.load(Ordering::Relaxed);
         match worker {
             Some(worker) if worker.index == home => worker.make_resumable(fiber, wait),
-            _ => {
-                let desk = &self.desks[home];
-                let mut inbox = desk.inbox.lock();
-                inbox.push((fiber, wait));
-                desk.mail.store(true, Ordering::Release);
-                drop(inbox);
-                self.events.notify(home);
-            }
+            _ => self.post(home, fiber, wait),
         }
     }
 
+    /// Has a suspended fiber of worker `home` resumed; for other threads.
+    pub(super) fn post(&self, home: usize, fiber: u32, wait: Wait) {
+        let desk = &self.desks[home];
+        let mut inbox = desk.inbox.lock();
+        inbox.push((fiber, wait));
+        desk.mail.store(true, Ordering::Release);
+        drop(inbox);
+        self.events.notify(home);
+    }
+
     pub(super) fn stop(&self) {
+        self.side.close();
+        self.timer.close();
         self.stopping.store(true, Ordering::SeqCst);
         for worker in 0..self.desks.len() {
             self.events.notify(worker);
@@ -202,16 +267,10 @@ impl Shared {
 impl Desk {
     fn new() -> Self {
         Self {
-            queues: std::array::from_fn(|_| Deque::new()),
             counters: CacheLine::default(),
             inbox: CacheLine::default(),
             mail: CacheLine::default(),
         }
-    }
-
-    #[inline]
-    pub(super) fn queue(&self, priority: Priority) -> &Deque {
-        &self.queues[priority as usize]
     }
 
     #[inline]

@@ -3,9 +3,11 @@
 //! A [`Task`] is made on the fiber that runs the task and stays there: it is neither `Send` nor
 //! `Sync`, so code that holds one is that task.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
+use super::current;
 use super::fiber::{FiberYielder, Resume, Yielded};
 use super::record::{Record, TaskId};
 use super::scope::{self, Scope};
@@ -17,9 +19,16 @@ pub struct Task<'fiber> {
     pub(super) worker: &'fiber Worker,
     pub(super) record: &'fiber Record,
     pub(super) number: u32,
-    pub(super) run: u64,
+    pub(super) run: u32,
+    /// How many scopes are around the running code.
+    pub(super) level: Cell<u32>,
+    /// How many of them were opened outside of the innermost join.
+    pub(super) floor: Cell<u32>,
+    /// Tasks that this one spawned in all.
+    pub(super) spawned: Cell<u32>,
+    /// Tasks that this one spawned into scopes of others.
+    pub(super) spawned_abroad: Cell<u32>,
     yielder: &'fiber FiberYielder,
-    id: TaskId,
     stack_limit: usize,
 }
 
@@ -32,7 +41,21 @@ impl<'fiber> Task<'fiber> {
         stack_limit: usize,
     ) -> Self {
         let run = record.run.load(Ordering::Relaxed);
-        Self { worker, record, number, run, yielder, id: record.id(), stack_limit }
+        let level = Cell::new(record.level.load(Ordering::Relaxed));
+        let floor = Cell::new(record.floor.load(Ordering::Relaxed));
+        let (spawned, spawned_abroad) = (Cell::new(0), Cell::new(0));
+        Self {
+            worker,
+            record,
+            number,
+            run,
+            level,
+            floor,
+            spawned,
+            spawned_abroad,
+            yielder,
+            stack_limit,
+        }
     }
 
     /// Returns the number of the worker that runs this task, from 0; it stays the same.
@@ -50,7 +73,7 @@ impl<'fiber> Task<'fiber> {
     /// Returns the task's id.
     #[inline]
     pub fn id(&self) -> TaskId {
-        self.id
+        self.record.id(self.number)
     }
 
     /// Returns the address that the stack pointer should stay above.
@@ -135,23 +158,32 @@ impl<'fiber> Task<'fiber> {
 
     /// Lets the worker's other tasks go first; returns when it has nothing else to do.
     pub fn yield_now(&self) {
-        self.worker.make_yielded(self.record.fiber.load(Ordering::Relaxed));
+        self.worker.make_yielded(self.fiber());
         let _resumed = self.suspend();
     }
 
     /// Gives the worker up until somebody wakes this task; that was arranged before.
     pub(super) fn suspend(&self) -> Wait {
         self.worker.desk().counters.suspensions.bump();
-        match self.yielder.suspend(Yielded::Blocked) {
+        self.worker.report_completed();
+        current::leave(self.worker);
+        let resume = self.yielder.suspend(Yielded::Blocked);
+        current::enter(self);
+        match resume {
             Resume::Continue(wait) => wait,
             Resume::Run(_) | Resume::Exit => unreachable!("only idle fibers get tasks"),
         }
+    }
+
+    /// Returns the number of the fiber that runs the task.
+    pub(super) fn fiber(&self) -> u32 {
+        self.record.fiber.load(Ordering::Relaxed)
     }
 }
 
 impl Suspend for Task<'_> {
     fn owner(&self) -> u32 {
-        self.id.get()
+        self.id().get()
     }
 
     fn wait_for(&self, key: usize, owner: u32, still_busy: &mut dyn FnMut() -> bool) -> Wait {
@@ -169,7 +201,7 @@ impl Suspend for Task<'_> {
 impl fmt::Debug for Task<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Task")
-            .field("id", &self.id)
+            .field("id", &self.id())
             .field("worker", &self.worker.index)
             .finish_non_exhaustive()
     }

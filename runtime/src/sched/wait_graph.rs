@@ -1,7 +1,8 @@
 //! Who waits for whom, so that waiting which would never end is found when it begins.
 //!
 //! Two kinds of edges: a task that waits for a cell waits for the cell's owner; the owner of a
-//! scope, once it has got to the scope's end, waits for every live task of the scope. Edges of
+//! scope, once it has got to the scope's end, waits for every live task of the scope (and half of a
+//! join, at its end, for the other half). Edges of
 //! the first kind are kept here under one lock (waits are rare). Edges of the second kind are read
 //! off the tasks' scopes: a search goes *backwards*, from a task to those who wait for it, and
 //! the one who may be waiting for a task by way of a scope is that scope's owner.
@@ -36,7 +37,7 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use super::counters::WaitCounters;
-use super::record::{NONE, TaskId, sequential_place};
+use super::record::{JOINED, NONE, TaskId, sequential_place};
 use super::shared::Shared;
 use super::worker::Worker;
 use crate::memory::CacheLine;
@@ -69,6 +70,7 @@ struct Edge {
 enum Target {
     Task(u32),
     Scope(u32),
+    Half(usize),
 }
 
 impl WaitGraph {
@@ -100,7 +102,7 @@ impl WaitGraph {
         let answer = if !still_busy() {
             state.counters.ready += 1;
             Some(Wait::Ready)
-        } else if owner == shared.tasks.get(waiter).id() {
+        } else if owner == shared.tasks.get(waiter).id(waiter) {
             state.counters.recursions += 1;
             Some(Wait::Recursion)
         } else if !is_live(shared, owner) {
@@ -140,7 +142,7 @@ impl WaitGraph {
     ) -> bool {
         let mut state = self.state.lock();
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        if owner == shared.tasks.get(waiter).id() || !is_live(shared, owner) {
+        if owner == shared.tasks.get(waiter).id(waiter) || !is_live(shared, owner) {
             self.waiting.fetch_sub(1, Ordering::SeqCst);
             return false;
         }
@@ -158,6 +160,15 @@ impl WaitGraph {
             let verdict =
                 self.break_circles(&mut state, shared, worker, owner, Target::Scope(scope));
             debug_assert!(verdict.is_none(), "a scope's owner is never the one to give way");
+        }
+    }
+
+    /// Looks for circles that `task` closes by waiting for the other half of its join.
+    pub(super) fn awaiting_half(&self, shared: &Shared, worker: &Worker, task: u32, frame: usize) {
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            let mut state = self.state.lock();
+            let verdict = self.break_circles(&mut state, shared, worker, task, Target::Half(frame));
+            debug_assert!(verdict.is_none(), "who waits for its half is never the one to give way");
         }
     }
 
@@ -296,6 +307,7 @@ impl State {
         let is_target = |member: u32| match target {
             Target::Task(owner) => member == owner,
             Target::Scope(scope) => scope_of(shared, member) == scope,
+            Target::Half(frame) => frame_of(shared, member) == Some(frame),
         };
         // Maps each task found to the one it waits for.
         let mut towards: HashMap<u32, u32, FixedState> =
@@ -373,11 +385,22 @@ fn scope_of(shared: &Shared, task: u32) -> u32 {
     shared.tasks.get(task).scope.load(Ordering::Relaxed)
 }
 
-/// Returns the owner of the scope that `task` is in, if it has got to the scope's end.
+/// Returns the address of the frame of a task that is half of a join.
+fn frame_of(shared: &Shared, task: u32) -> Option<usize> {
+    (scope_of(shared, task) == JOINED).then(|| shared.annexes.get_or_grow(task).frame())
+}
+
+/// Returns the owner of the scope that `task` is in, if it has got to the scope's end, or the other
+/// half of its join, if that waits.
 fn joiner_of(shared: &Shared, task: u32) -> Option<u32> {
     let scope = scope_of(shared, task);
     if scope == NONE {
         return None;
+    }
+    if scope == JOINED {
+        let frame = frame_of(shared, task)?;
+        let parent = shared.tasks.get(task).parent.load(Ordering::Relaxed);
+        return shared.annexes.get_or_grow(parent).awaits_half(frame).then_some(parent);
     }
     let core = shared.scopes.get(scope);
     core.is_joining().then(|| core.owner())

@@ -1,9 +1,9 @@
 //! A worker: one thread that runs tasks on its own fibers.
 //!
 //! The loop runs on the thread's own stack. It resumes fibers that can go on, else starts a task
-//! of its own (the youngest of the most urgent), else one from outside or of another worker, else
-//! resumes a fiber that let others go first, else sleeps. A fiber whose task has ended takes the next task itself, without a switch, as long as
-//! no fiber waits to be resumed.
+//! that the policy has for it, else one from outside or of another worker, else resumes a fiber
+//! that let others go first, else sleeps. A fiber whose task has ended takes the next task itself,
+//! without a switch, as long as no fiber waits to be resumed.
 //!
 //! Invariant: everything in [`Worker`] is used by its thread alone; what others need lies on its
 //! desk. No borrow of a cell is held while a task runs.
@@ -15,14 +15,18 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
+use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::deque::Steal;
+use super::current;
 use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
-use super::record::{NONE, Origin, sequential_place};
-use super::shared::{Desk, PRIORITIES, Priority, Shared};
+use super::join::Frame;
+use super::policy::{Look, Schedule, Seat};
+use super::ready::Ready;
+use super::record::{JOINED, NONE, Origin, Record, sequential_place};
+use super::shared::{Desk, Priority, Shared};
 use super::task::Task;
 use crate::memory::Cache;
 use crate::sync::{Cancelled, Notified, Progress, Wait};
@@ -30,49 +34,60 @@ use crate::sync::{Cancelled, Notified, Progress, Wait};
 /// Rounds of looking for work before sleeping: about one microsecond.
 const SEARCHES: u32 = 8;
 const PAUSES: u32 = 8;
-/// A thief takes half of what it finds, up to this many.
-const LARGEST_LOOT: usize = 64;
+/// Fibers that wake each other must not keep everybody else waiting.
+const MOST_RESUMED: u32 = 64;
 
 pub(super) struct Worker {
     pub(super) index: usize,
+    pub(super) seat: Seat,
     pub(super) shared: Arc<Shared>,
     pub(super) scopes: RefCell<Cache>,
     tasks: RefCell<Cache>,
-    fibers: Fibers,
+    pub(super) fibers: Fibers,
+    /// The task whose code is running; see `current`.
+    pub(super) current: Cell<*const Task<'static>>,
     resumable: RefCell<VecDeque<(u32, Wait)>>,
+    /// Fibers that were woken and resumed since others were served.
+    resumed: Cell<u32>,
     /// Fibers whose tasks let others go first.
     yielded: RefCell<VecDeque<u32>>,
     searching: Cell<bool>,
-    random: Cell<u64>,
+    completed: Cell<Completed>,
 }
 
-thread_local! {
-    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+/// Tasks of one scope that have completed here, one after the other, and are not yet counted.
+#[derive(Clone, Copy)]
+struct Completed {
+    scope: u32,
+    /// The scope's owner, who has started all of them.
+    owner: u32,
+    tasks: u32,
 }
 
-/// Returns whether the calling thread is a worker of some runtime.
-pub(super) fn on_worker() -> bool {
-    IS_WORKER.get()
-}
+/// Matches no task that completes in a scope, nor one that is in none.
+const NOTHING_COMPLETED: Completed = Completed { scope: JOINED, owner: NONE, tasks: 0 };
 
 impl Worker {
     /// Runs worker `index` until the runtime stops.
     pub(super) fn main(index: usize, shared: Arc<Shared>) {
-        IS_WORKER.set(true);
         let worker = Rc::new(Self {
             index,
+            seat: Seat::new(index),
             shared,
             scopes: RefCell::default(),
             tasks: RefCell::default(),
             fibers: Fibers::default(),
+            current: Cell::new(ptr::null()),
             resumable: RefCell::default(),
+            resumed: Cell::new(0),
             yielded: RefCell::default(),
             searching: Cell::new(false),
-            random: Cell::new(0x9E37_79B9_7F4A_7C15 ^ (index as u64 + 1) << 32),
+            completed: Cell::new(NOTHING_COMPLETED),
         });
         // Tasks' panics are caught where they run. One that arrives here is a defect of the
         // scheduler, which has printed its message; going on would leave waiters hanging.
-        if catch_unwind(AssertUnwindSafe(|| worker.work())).is_err() {
+        let work = || current::as_worker(&worker, || worker.work());
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
             process::abort();
         }
         // Fibers hold the worker: letting them end frees it.
@@ -88,19 +103,21 @@ impl Worker {
             if self.desk().has_mail() {
                 self.desk().empty_inbox(&mut self.resumable.borrow_mut());
             }
+            if self.resumed.get() >= MOST_RESUMED {
+                self.resumed.set(0);
+                self.serve_patient();
+            }
             let resumable = self.resumable.borrow_mut().pop_front();
             if let Some((fiber, wait)) = resumable {
                 self.found_work();
+                self.resumed.set(self.resumed.get() + 1);
                 self.resume(fiber, Resume::Continue(wait));
             } else if let Some(task) = self.own_task() {
                 self.found_work();
                 self.start(task);
             } else if !self.yielded.borrow().is_empty() {
                 self.found_work();
-                match self.foreign_task() {
-                    Some(task) => self.start(task),
-                    None => self.resume_yielded(),
-                }
+                self.serve_patient();
             } else if let Some(task) = self.search() {
                 self.start(task);
             } else if !self.sleep() {
@@ -111,7 +128,7 @@ impl Worker {
 
     fn found_work(&self) {
         if self.searching.replace(false) {
-            self.shared.end_search();
+            self.shared.end_search(self.index);
         }
     }
 
@@ -121,7 +138,14 @@ impl Worker {
         }
     }
 
-    fn resume_yielded(&self) {
+    /// Starts a task that somebody has for this worker, else resumes a fiber that let others go
+    /// first.
+    fn serve_patient(self: &Rc<Self>) {
+        if let Some(task) = self.own_task().or_else(|| self.foreign_task(Look::Others)) {
+            return self.start(task);
+        }
+        // It may sleep, and who does not is never seen to be idle by it.
+        self.shared.tell_dispatcher();
         let fiber = self.yielded.borrow_mut().pop_front();
         if let Some(fiber) = fiber {
             self.resume(fiber, Resume::Continue(Wait::Woken));
@@ -148,9 +172,11 @@ impl Worker {
             Ok(fiber) => self.resume(fiber, Resume::Run(task)),
             Err(error) => {
                 let text = format!("cannot start a task: no stack for it: {error}");
+                let annexes = &self.shared.annexes;
+                let record = self.shared.tasks.get(task);
                 // SAFETY: as in `run_task`.
-                unsafe { self.shared.tasks.get(task).closure.consume(None) };
-                self.finish(task, Err(Box::new(text)));
+                unsafe { record.consume_closure(annexes, task, None) };
+                self.finish(task, record, 0, Err(Box::new(text)));
             }
         }
     }
@@ -169,36 +195,46 @@ impl Worker {
                     None => break,
                 }
             }
+            self.report_completed();
             message = yielder.suspend(Yielded::Idle);
         }
     }
 
     fn run_task(&self, yielder: &FiberYielder, number: u32, fiber: u32, stack_limit: usize) {
         let record = self.shared.tasks.get(number);
-        record.worker.store(self.index as u32, Ordering::Relaxed);
-        record.fiber.store(fiber, Ordering::Relaxed);
+        let scope = record.scope.load(Ordering::Relaxed);
+        if self.completed.get().scope != scope {
+            self.report_completed();
+        }
+        record.run_on(self.index, fiber);
         self.desk().counters.tasks_run.bump();
         let task = Task::new(self, yielder, record, number, stack_limit);
-        // SAFETY: the number came out of a queue, which gives each out once, and `spawn` or `run`
-        // stored a closure before it queued the number.
-        let call = || unsafe { record.closure.consume(Some(&task)) };
+        let annexes = &self.shared.annexes;
+        // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
+        // or `record_half` stored a closure before it queued the number.
+        let call = || unsafe { record.consume_closure(annexes, number, Some(&task)) };
+        current::enter(&task);
         let result = catch_unwind(AssertUnwindSafe(call));
-        self.finish(number, result);
+        current::leave(self);
+        self.finish(number, record, task.spawned_abroad.get(), result);
     }
 
-    /// Takes the youngest of the most urgent own tasks.
     #[inline]
     fn own_task(&self) -> Option<u32> {
-        PRIORITIES.into_iter().find_map(|priority| self.desk().queue(priority).pop())
+        self.shared.queues.take(&self.seat, Look::Own).map(|word| self.record_of(word))
     }
 
     /// Looks for tasks elsewhere, for a short time.
     fn search(&self) -> Option<u32> {
+        if self.shared.queues.dispatcher().is_some() {
+            return self.await_dispatcher();
+        }
         if !self.searching.replace(true) {
             self.shared.begin_search();
         }
-        for _ in 0..SEARCHES {
-            if let Some(task) = self.foreign_task() {
+        for round in 0..SEARCHES {
+            let look = if round + 1 < SEARCHES { Look::Others } else { Look::Hard };
+            if let Some(task) = self.foreign_task(look) {
                 self.found_work();
                 return Some(task);
             }
@@ -210,42 +246,35 @@ impl Worker {
         None
     }
 
-    fn foreign_task(&self) -> Option<u32> {
-        self.shared.take_injected().or_else(|| self.steal())
-    }
-
-    /// Takes tasks from other workers: returns one and queues the rest of the loot as own.
-    fn steal(&self) -> Option<u32> {
-        let desks = &self.shared.desks;
-        let first = self.next_random() as usize % desks.len();
-        for priority in PRIORITIES {
-            for offset in 0..desks.len() {
-                let victim = (first + offset) % desks.len();
-                if victim == self.index {
-                    continue;
-                }
-                let queue = desks[victim].queue(priority);
-                let Some(task) = steal_one(queue) else { continue };
-                self.desk().counters.steals.bump();
-                for _ in 1..(queue.len().div_ceil(2)).min(LARGEST_LOOT) {
-                    let Some(task) = steal_one(queue) else { break };
-                    self.desk().counters.steals.bump();
-                    self.desk().queue(priority).push(task);
-                }
+    /// Waits a short time for something from the dispatcher, or is the dispatcher.
+    fn await_dispatcher(&self) -> Option<u32> {
+        if self.shared.queues.dispatcher() == Some(self.index) {
+            self.shared.dispatch();
+        } else {
+            self.shared.tell_dispatcher();
+        }
+        for _ in 0..SEARCHES {
+            if let Some(task) = self.foreign_task(Look::Others) {
                 return Some(task);
             }
+            if self.desk().has_mail() {
+                return None;
+            }
+            (0..PAUSES).for_each(|_| std::hint::spin_loop());
         }
         None
     }
 
-    fn next_random(&self) -> u64 {
-        // Xorshift, Marsaglia 2003.
-        let mut state = self.random.get();
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        self.random.set(state);
-        state
+    fn foreign_task(&self, look: Look) -> Option<u32> {
+        let shared = &*self.shared;
+        if shared.queues.dispatcher().is_none()
+            && let Some(task) = shared.take_injected()
+        {
+            return Some(task);
+        }
+        let word = shared.queues.take(&self.seat, look);
+        self.desk().counters.steals.add(self.seat.stolen.take());
+        word.map(|word| self.record_of(word))
     }
 
     /// Sleeps until there may be work; false when the runtime stops.
@@ -256,13 +285,13 @@ impl Worker {
         for _ in 0..self.fibers.trim_idle() {
             self.desk().counters.stacks_trimmed.bump();
         }
-        let events = &self.shared.events;
-        events.prepare(self.index);
         if self.searching.replace(false) {
             self.shared.give_up_search();
         }
+        let events = &self.shared.events;
+        events.prepare(self.index);
         let stopping = self.shared.stopping.load(Ordering::SeqCst);
-        let notified = if stopping || self.desk().has_mail() || self.shared.has_queued_tasks() {
+        let notified = if stopping || self.desk().has_mail() || self.shared.has_tasks(self.index) {
             match events.cancel(self.index) {
                 Cancelled::Unclaimed => None,
                 Cancelled::Claimed(notified) => Some(notified),
@@ -270,11 +299,11 @@ impl Worker {
         } else {
             Some(events.wait(self.index))
         };
-        if notified == Some(Notified::Any) {
+        if notified == Some(Notified::Any) && self.shared.queues.dispatcher().is_none() {
             // The notifier counted us as searching.
             self.searching.set(true);
         }
-        !(stopping && !self.desk().has_mail() && !self.shared.has_queued_tasks())
+        !(stopping && !self.desk().has_mail() && !self.shared.has_tasks(self.index))
     }
 
     pub(super) fn make_resumable(&self, fiber: u32, wait: Wait) {
@@ -286,7 +315,7 @@ impl Worker {
         self.yielded.borrow_mut().push_back(fiber);
     }
 
-    /// Queues a task.
+    /// Queues a task of a scope.
     ///
     /// # Safety
     ///
@@ -297,29 +326,59 @@ impl Worker {
     where
         F: FnOnce(&Task<'_>) + Send,
     {
-        let tasks = &self.shared.tasks;
-        let number = tasks.take(&mut self.tasks.borrow_mut()).expect("too many live tasks");
-        let record = tasks.get(number);
-        record.begin(number, origin);
+        self.desk().counters.tasks_spawned.bump();
+        let number = self.new_record(origin);
+        let record = self.shared.tasks.get(number);
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before it was given back. The caller vouches for borrows.
-        let boxed = unsafe { record.closure.store(function) };
-        let desk = self.desk();
-        desk.counters.tasks_spawned.bump();
+        let boxed = unsafe { record.store_closure(&self.shared.annexes, number, function) };
         if boxed {
-            desk.counters.closures_boxed.bump();
+            self.desk().counters.closures_boxed.bump();
         }
-        desk.queue(priority).push(number);
-        self.shared.work_arrived();
+        self.shared.queues.queue(&self.seat, priority, Ready::Task(number).into());
+        self.shared.work_arrived(&self.seat, priority);
+    }
+
+    #[inline]
+    fn new_record(&self, origin: Origin) -> u32 {
+        let tasks = &self.shared.tasks;
+        let number = tasks.take(&mut self.tasks.borrow_mut()).expect("too many live tasks");
+        tasks.get(number).begin(origin);
+        number
+    }
+
+    /// Returns the record of a task that came out of a queue.
+    #[inline]
+    fn record_of(&self, word: u64) -> u32 {
+        match Ready::from(word) {
+            Ready::Task(number) => number,
+            Ready::Half(frame) => self.record_half(frame),
+        }
+    }
+
+    #[cold]
+    fn record_half(&self, frame: *const Frame) -> u32 {
+        // SAFETY: the frame came out of a queue.
+        let number = self.new_record(unsafe { Frame::origin(frame) });
+        // SAFETY: as in `spawn`.
+        unsafe { self.shared.tasks.get(number).store_half(frame) };
+        self.shared.annexes.get_or_grow(number).set_frame(frame.addr());
+        number
     }
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
-    fn finish(&self, number: u32, result: Result<(), Box<dyn Any + Send>>) {
+    #[inline]
+    fn finish(
+        &self,
+        number: u32,
+        record: &Record,
+        abroad: u32,
+        result: Result<(), Box<dyn Any + Send>>,
+    ) {
         let shared = &*self.shared;
-        let record = shared.tasks.get(number);
         let scope = record.scope.load(Ordering::Relaxed);
         if let Err(panic) = result
-            && scope != NONE
+            && scope < JOINED
         {
             let place = sequential_place(&shared.tasks, number);
             shared.scopes.get(scope).note_panic(place, panic);
@@ -327,11 +386,45 @@ impl Worker {
         if record.end() {
             shared.graph.owner_ended(shared, Some(self), number);
         }
-        let abroad = record.spawned_abroad.load(Ordering::Relaxed);
-        if abroad > 0 && record.subtree.close(abroad) == Progress::Pending {
+        if scope == JOINED {
+            let parent = record.parent.load(Ordering::Relaxed);
+            // SAFETY: the record's closure was a half.
+            let frame = unsafe { record.half() };
+            shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+            // SAFETY: the half was run just now, or dropped because there was no stack for it.
+            if unsafe { Frame::open_latch(frame) } {
+                shared.wake(parent, Wait::Woken, Some(self));
+            }
             return;
         }
-        self.complete(number);
+        if abroad > 0
+            && shared.annexes.get_or_grow(number).subtree.close(abroad) == Progress::Pending
+        {
+            return;
+        }
+        let completed = self.completed.get();
+        let parent = record.parent.load(Ordering::Relaxed);
+        if (completed.scope, completed.owner) == (scope, parent) {
+            shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+            self.completed.set(Completed { tasks: completed.tasks + 1, ..completed });
+        } else {
+            self.complete(number);
+        }
+    }
+
+    /// Counts the tasks that have completed here.
+    ///
+    /// That must happen before this worker does anything but run a task of the same scope: while
+    /// it does that the scope is not done anyway.
+    #[inline]
+    pub(super) fn report_completed(&self) {
+        let Completed { scope, owner, tasks } = self.completed.get();
+        if tasks > 0 {
+            self.completed.set(NOTHING_COMPLETED);
+            if self.shared.scopes.get(scope).pending.complete(tasks) == Progress::Done {
+                self.shared.wake(owner, Wait::Woken, Some(self));
+            }
+        }
     }
 
     /// Gives back the record of a task whose subtree is complete, and tells who counts it.
@@ -343,30 +436,21 @@ impl Worker {
             let scope = record.scope.load(Ordering::Relaxed);
             shared.tasks.give(&mut self.tasks.borrow_mut(), number);
             if scope == NONE {
+                shared.leave_root();
                 return;
             }
             // The scope stays open until it has counted this task.
             let core = shared.scopes.get(scope);
             if core.owner() == parent {
-                if core.pending.complete_one() == Progress::Done {
-                    shared.wake(parent, Wait::Woken, Some(self));
-                }
+                // Another scope's: its tasks have completed before.
+                self.report_completed();
+                self.completed.set(Completed { scope, owner: parent, tasks: 1 });
                 return;
             }
-            if shared.tasks.get(parent).subtree.complete_one() == Progress::Pending {
+            if shared.annexes.get_or_grow(parent).subtree.complete_one() == Progress::Pending {
                 return;
             }
             number = parent;
-        }
-    }
-}
-
-fn steal_one(queue: &super::deque::Deque) -> Option<u32> {
-    loop {
-        match queue.steal() {
-            Steal::Item(task) => return Some(task),
-            Steal::Empty => return None,
-            Steal::Lost => {}
         }
     }
 }

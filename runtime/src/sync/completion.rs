@@ -61,6 +61,11 @@ impl Completion {
         self.lower(1)
     }
 
+    /// Notes that so many pieces of work are done.
+    pub fn complete(&self, count: u32) -> Progress {
+        self.lower(count.into())
+    }
+
     /// Says how many pieces of work were started in all; none is started afterwards.
     pub fn close(&self, started: u32) -> Progress {
         self.lower(BIAS - u64::from(started))

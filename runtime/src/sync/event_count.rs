@@ -13,8 +13,8 @@
 //!             `----------notifier, before `wait`----^
 //! ```
 //!
-//! Everything rests on (1) before (2) and (3) before (4), each pair kept apart by a sequentially
-//! consistent fence: then either the waiter finds the work, or the notifier sees the bit.
+//! Everything rests on (1) before (2) and (3) before (4), each pair kept apart by a fence, a heavy
+//! one for the waiter and at least a light one for the notifier: then either the waiter finds the work, or the notifier sees the bit.
 //!
 //! Clearing the bit is the claim, and only one party can clear it. So each `prepare` is notified
 //! at most once, and the kernel is asked to wake a thread only if its state was `Parked`: wakes
@@ -26,6 +26,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use crate::memory::CacheLine;
+use crate::memory::barrier::heavy;
 use crate::memory::model::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::memory::model::thread::{self, Thread};
 
@@ -81,7 +82,7 @@ impl EventCount {
     /// Returns whether a waiter is prepared. Costs a load for each 64 waiters.
     ///
     /// A caller that decides by this whether to notify has a sequentially consistent fence
-    /// between making its work visible and this call.
+    /// between making its work visible and this call. (Inside this crate a light one is enough.)
     #[inline]
     pub fn any_waiting(&self) -> bool {
         self.masks.iter().any(|mask| mask.load(Ordering::Relaxed) != 0)
@@ -94,8 +95,8 @@ impl EventCount {
     pub fn prepare(&self, waiter: usize) {
         self.waiters[waiter].thread.get_or_init(thread::current);
         self.masks[waiter / 64].fetch_or(1 << (waiter % 64), Ordering::SeqCst);
-        // Between (1) and (2); pairs with the notifier's fence.
-        fence(Ordering::SeqCst);
+        // Between (1) and (2); pairs with the notifier's fence, which may be a light one.
+        heavy();
     }
 
     /// Takes back what `prepare` announced.

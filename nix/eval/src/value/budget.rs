@@ -1,20 +1,17 @@
 //! How much memory the heaps of an evaluator may take together, and what happens at the limit.
 //!
-//! Counting costs an addition per chunk, so the workers share one counter. Whoever is refused
-//! unwinds; from then on everybody is, so that all tasks end soon.
+//! Whoever is refused unwinds; from then on everybody is refused, so that all tasks end soon.
 //!
 //! Not here: what is outside of the heaps (code, the texts of files, names, stacks, buffers).
 //! Buffers whose size the program decides are checked against what is left, see
 //! [`Heap::room_for`](super::heap::Heap::room_for).
 
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use raddle::memory::{self, Refused};
 
 use super::heap::{CHUNK, LARGE};
 use crate::settings::Settings;
-
-/// More than any machine has: such a buffer is refused even where there is no limit.
-const ABSURD: u64 = 1 << 46;
 
 /// Evaluation needs more memory than it may have.
 ///
@@ -46,11 +43,8 @@ impl std::error::Error for OutOfMemory {}
 /// What the heaps of an evaluator may take.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    limit: Option<u64>,
+    bytes: memory::Budget,
     chunk: usize,
-    taken: AtomicU64,
-    /// Whether somebody was refused.
-    exhausted: AtomicBool,
 }
 
 impl Budget {
@@ -60,7 +54,7 @@ impl Budget {
         // What lies unused in the workers' chunks should be a small part of the limit.
         let share = limit.map_or(CHUNK as u64, |limit| limit / 8 / workers.max(1) as u64);
         let chunk = (share.min(CHUNK as u64) as usize).next_multiple_of(LARGE);
-        Budget { limit, chunk, taken: AtomicU64::new(0), exhausted: AtomicBool::new(false) }
+        Budget { bytes: memory::Budget::new(limit), chunk }
     }
 
     /// Returns how many bytes a worker takes at a time.
@@ -68,40 +62,27 @@ impl Budget {
         self.chunk
     }
 
-    /// Counts bytes that are about to be taken.
-    pub(super) fn take(&self, bytes: usize) {
-        // Only the sum matters, and other memory is not told by it.
-        let before = self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
-        if !self.has_room(before, bytes) {
-            self.taken.fetch_sub(bytes as u64, Ordering::Relaxed);
-            self.refuse();
-        }
+    /// Returns what chunks are counted in.
+    pub(super) fn bytes(&self) -> &memory::Budget {
+        &self.bytes
     }
 
     /// Makes sure that so many bytes could be taken.
     #[cold]
     pub(super) fn check(&self, bytes: usize) {
-        if !self.has_room(self.taken.load(Ordering::Relaxed), bytes) {
-            self.refuse();
-        }
-    }
-
-    fn has_room(&self, taken: u64, bytes: usize) -> bool {
-        let sum = taken.saturating_add(bytes as u64);
-        !self.exhausted.load(Ordering::Relaxed) && sum <= self.limit.unwrap_or(ABSURD)
-    }
-
-    /// Ends the task.
-    pub(super) fn refuse(&self) -> ! {
-        self.exhausted.store(true, Ordering::Relaxed);
-        // No panic hook: this is no fault of ours, and whoever runs the evaluator words it.
-        resume_unwind(Box::new(OutOfMemory { limit: self.limit }))
+        self.bytes.check(bytes).unwrap_or_else(|refused| end_task(refused));
     }
 
     /// Forgets that somebody was refused, when all tasks have ended.
     pub(crate) fn reopen(&self) {
-        self.exhausted.store(false, Ordering::Relaxed);
+        self.bytes.reopen();
     }
+}
+
+/// Ends the task, which was refused memory.
+pub(super) fn end_task(refused: Refused) -> ! {
+    // No panic hook: this is no fault of ours, and whoever runs the evaluator words it.
+    resume_unwind(Box::new(OutOfMemory { limit: refused.limit }))
 }
 
 #[cfg(test)]
@@ -109,27 +90,17 @@ mod tests {
     use super::{Budget, CHUNK, LARGE, OutOfMemory};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    fn refused(work: impl FnOnce()) -> bool {
-        catch_unwind(AssertUnwindSafe(work)).is_err()
-    }
-
     #[test]
-    fn counts() {
+    fn who_is_refused_unwinds() {
         let budget = Budget::new(Some(64 << 20), 2);
-        assert!(!refused(|| budget.take(40 << 20)));
-        assert!(!refused(|| budget.check(24 << 20)));
-        assert!(!refused(|| budget.take(24 << 20)));
-        assert!(refused(|| budget.take(1)));
+        budget.check(64 << 20);
+        let ended = catch_unwind(AssertUnwindSafe(|| budget.check((64 << 20) + 1)));
+        let out_of_memory = *ended.unwrap_err().downcast::<OutOfMemory>().unwrap();
+        assert_eq!(out_of_memory.limit, Some(64 << 20));
+        let all_are = catch_unwind(AssertUnwindSafe(|| budget.check(0)));
+        assert!(all_are.is_err());
         budget.reopen();
-        assert!(refused(|| budget.check(usize::MAX)));
-        assert!(refused(|| budget.check(0)), "all are refused after one was");
-    }
-
-    #[test]
-    fn absurd_sizes_without_a_limit() {
-        let budget = Budget::new(None, 2);
-        assert!(!refused(|| budget.take(1 << 40)));
-        assert!(refused(|| budget.take(usize::MAX)));
+        budget.check(0);
     }
 
     #[test]

@@ -11,24 +11,26 @@
 //! Invariant: a [`Heap`] is used by one worker thread at a time; what [`Heap::alloc`] returned is
 //! never moved, freed or handed out again.
 //!
-//! Not here: what the words of an object mean.
-#![expect(unsafe_code, reason = "hands out raw words of leaked chunks")]
+//! Not here: what the words of an object mean, and getting memory from the system (`raddle::memory`).
 
-use std::alloc::{Layout, alloc_zeroed};
 use std::cell::Cell;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use super::budget::Budget;
+use raddle::memory::{Chunk, Chunks, Refused};
+
+use super::budget::{Budget, end_task};
 
 /// The most bytes fetched from the system at a time, unless one object is larger.
 pub(super) const CHUNK: usize = 8 << 20;
-/// The size of a huge page.
-const HUGE_PAGE: usize = 2 << 20;
 /// Objects of at least this many bytes get memory of their own.
 pub(super) const LARGE: usize = 256 << 10;
 
-/// Chunk remainders of evaluators that have ended, for the next one.
-static SPARE: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+/// Where the heaps of all evaluators get their memory, one that has ended leaving its chunks'
+/// remainders to the next.
+static CHUNKS: Chunks = Chunks::new();
+
+/// The node whose spare chunks are used: one list serves all.
+const NODE: usize = 0;
 
 /// The kinds of objects, in the low byte of their header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +69,7 @@ pub(crate) enum Kind {
 /// One worker's allocator.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    next: Cell<usize>,
-    end: Cell<usize>,
+    chunk: Chunk,
     /// Bytes of chunks taken so far.
     taken: Cell<usize>,
     /// What the heaps of all workers may take together.
@@ -99,8 +100,7 @@ impl Heap {
     /// Creates an empty heap.
     pub(crate) fn new(budget: Arc<Budget>) -> Heap {
         Heap {
-            next: Cell::default(),
-            end: Cell::default(),
+            chunk: Chunk::default(),
             taken: Cell::default(),
             budget,
             shapes: RecentShapes::default(),
@@ -110,43 +110,31 @@ impl Heap {
     /// Returns `words` fresh words, zeroed, aligned to 8 bytes.
     #[inline(always)]
     pub(crate) fn alloc(&self, words: usize) -> *mut u64 {
-        let at = self.next.get();
-        let bytes = words * 8;
-        if bytes <= self.end.get() - at {
-            self.next.set(at + bytes);
-            return std::ptr::with_exposed_provenance_mut(at);
+        match self.chunk.cut(words) {
+            Some(start) => start.as_ptr(),
+            None => self.alloc_slow(words),
         }
-        self.alloc_slow(bytes)
     }
 
     #[cold]
     #[inline(never)]
-    fn alloc_slow(&self, bytes: usize) -> *mut u64 {
-        if bytes >= LARGE {
-            return std::ptr::with_exposed_provenance_mut(self.take(bytes));
+    fn alloc_slow(&self, words: usize) -> *mut u64 {
+        if words >= LARGE / 8 {
+            let own = self.granted(Chunks::take_new(words.saturating_mul(8), self.budget.bytes()));
+            return own.cut(words).expect("it was taken for this object").as_ptr();
         }
-        let wanted = self.budget.chunk();
-        let fits = |&mut (_, len): &mut (usize, usize)| (LARGE..=wanted).contains(&len);
-        let spare = SPARE.lock().ok().and_then(|mut spare| spare.pop_if(fits));
-        let (start, len) = match spare {
-            Some((start, len)) => {
-                self.budget.take(len);
-                self.taken.set(self.taken.get() + len);
-                (start, len)
-            }
-            None => (self.take(wanted), wanted),
-        };
-        self.next.set(start + bytes);
-        self.end.set(start + len);
-        std::ptr::with_exposed_provenance_mut(start)
+        let lengths = LARGE..=self.budget.chunk();
+        let chunk = self.granted(CHUNKS.take(NODE, lengths, self.budget.bytes()));
+        // What is left of the chunk before is too small for this object.
+        let _left = self.chunk.replace(chunk);
+        self.chunk.cut(words).expect("a chunk is larger").as_ptr()
     }
 
-    /// Returns the address of fresh memory.
-    fn take(&self, bytes: usize) -> usize {
-        self.budget.take(bytes);
-        let start = take_from_system(bytes).unwrap_or_else(|| self.budget.refuse());
-        self.taken.set(self.taken.get() + bytes);
-        start
+    /// Counts a chunk, or ends the task.
+    fn granted(&self, chunk: Result<Chunk, Refused>) -> Chunk {
+        let chunk = chunk.unwrap_or_else(|refused| end_task(refused));
+        self.taken.set(self.taken.get() + chunk.len());
+        chunk
     }
 
     /// Makes sure that there is room for a buffer of so many bytes outside of the heap; whoever
@@ -169,57 +157,14 @@ impl Heap {
 
     /// Bytes handed out to objects so far.
     pub(crate) fn allocated(&self) -> usize {
-        self.taken.get() - (self.end.get() - self.next.get())
+        self.taken.get() - self.chunk.len()
     }
 }
 
 impl Drop for Heap {
     fn drop(&mut self) {
-        let left = self.end.get() - self.next.get();
-        if left >= LARGE
-            && let Ok(mut spare) = SPARE.lock()
-        {
-            spare.push((self.next.get(), left));
+        if self.chunk.len() >= LARGE {
+            CHUNKS.give(NODE, std::mem::take(&mut self.chunk), self.budget.bytes());
         }
     }
-}
-
-/// Returns the address of `bytes` zeroed bytes that are never given back, if the system has them.
-///
-/// Chunks are aligned to huge pages and ask for them: touching a fresh small page costs more than
-/// all the allocations in it.
-fn take_from_system(bytes: usize) -> Option<usize> {
-    if bytes >= HUGE_PAGE {
-        return map(bytes);
-    }
-    let layout = Layout::from_size_align(bytes, 16).ok()?;
-    // SAFETY: `layout` has a non-zero size: callers pass at least one object's bytes.
-    let start = unsafe { alloc_zeroed(layout) };
-    (!start.is_null()).then(|| start.expose_provenance())
-}
-
-/// Maps `bytes` zeroed bytes at a multiple of the huge page size.
-fn map(bytes: usize) -> Option<usize> {
-    let len = bytes.checked_next_multiple_of(HUGE_PAGE)?.checked_add(HUGE_PAGE)?;
-    let (protection, flags) = (
-        libc::PROT_READ | libc::PROT_WRITE,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-    );
-    // SAFETY: an anonymous private mapping at an address of the kernel's choice touches nothing
-    // that exists.
-    let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
-    if start == libc::MAP_FAILED {
-        return None;
-    }
-    let aligned = start.expose_provenance().next_multiple_of(HUGE_PAGE);
-    // SAFETY: the range lies in the mapping made above; this is advice only, and where the kernel
-    // does not take it nothing changes, so the result is of no interest.
-    let _ = unsafe {
-        libc::madvise(
-            std::ptr::with_exposed_provenance_mut(aligned),
-            len - HUGE_PAGE,
-            libc::MADV_HUGEPAGE,
-        )
-    };
-    Some(aligned)
 }

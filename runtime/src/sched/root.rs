@@ -1,0 +1,154 @@
+//! Root tasks: those that no scope waits for.
+//!
+//! `run` waits for its task and so may lend it what it likes. `spawn` does not wait, gives a handle,
+//! and takes only closures that own what they use.
+
+#![expect(unsafe_code, reason = "starts root tasks that borrow from the caller of `run`")]
+
+use std::future::poll_fn;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::Runtime;
+use super::current;
+use super::handle::Handle;
+use super::landing::{Errand, Landing};
+use super::record::{NONE, Origin};
+use super::shared::{Priority, Shared};
+use super::task::Task;
+
+/// The run of all spawned tasks. Runs are told apart so that nobody starts a task in a scope of
+/// another run; a closure that borrows nothing cannot name a scope that it has not opened itself.
+const SPAWNED: u32 = 0;
+
+impl Runtime {
+    /// Runs `function` as a task and returns its result; the caller waits meanwhile.
+    ///
+    /// A plain thread blocks. A task, of this runtime or of another one, is suspended, and its
+    /// worker goes on; so a runtime may be entered from inside itself, also on a single worker.
+    ///
+    /// # Panics
+    ///
+    /// Passes on a panic of `function`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use raddle::Runtime;
+    ///
+    /// let runtime = Runtime::builder().workers(1).build()?;
+    /// let nested = runtime.run(|_| runtime.run(|_| runtime.run(|_| 3) + 2) + 1);
+    /// assert_eq!(nested, 6);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn run<R: Send>(&self, function: impl FnOnce(&Task<'_>) -> R + Send) -> R {
+        current::with_task(|task| match task {
+            Some(task) if self.is_of(task) => run_inside(task, function),
+            _ => self.run_from_outside(function),
+        })
+    }
+
+    /// Starts `function` as a task of its own.
+    ///
+    /// # Examples
+    ///
+    /// See [`Handle`].
+    pub fn spawn<R, F>(&self, function: F) -> Handle<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(&Task<'_>) -> R + Send + 'static,
+    {
+        current::with_task(|task| match task {
+            Some(task) if self.is_of(task) => task.spawn(function),
+            _ => {
+                let shared = &*self.shared;
+                let entry = shared.enter_root();
+                let landing = spawned_landing(shared, entry.index);
+                let errand = Errand::new(function, &landing);
+                // SAFETY: the closure borrows nothing.
+                unsafe { shared.inject_root(SPAWNED, entry.index, |task| errand.run(|f| f(task))) };
+                entry.queued();
+                Handle::new(landing)
+            }
+        })
+    }
+
+    fn is_of(&self, task: &Task<'_>) -> bool {
+        Arc::ptr_eq(&self.shared, &task.worker.shared)
+    }
+
+    fn run_from_outside<R: Send>(&self, function: impl FnOnce(&Task<'_>) -> R + Send) -> R {
+        static RUNS: AtomicU32 = AtomicU32::new(SPAWNED + 1);
+
+        let entry = self.shared.enter_root();
+        let landing = Landing::new(None);
+        let errand = Errand::new(function, &landing);
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: an errand lands as the last thing it does with what it borrows, whether it is
+        // called or dropped, and we wait for that below. Neither polling nor suspending unwinds.
+        unsafe { self.shared.inject_root(run, entry.index, |task| errand.run(|f| f(task))) };
+        entry.queued();
+        current::wait(poll_fn(|context| landing.poll(context)))
+            .unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+impl Task<'_> {
+    /// Starts `function` as a task of its own: nothing waits for it but who has the handle, and the
+    /// end of the runtime.
+    ///
+    /// # Examples
+    ///
+    /// See [`Handle`].
+    pub fn spawn<R, F>(&self, function: F) -> Handle<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(&Task<'_>) -> R + Send + 'static,
+    {
+        let shared = &*self.worker.shared;
+        let entry = shared.enter_root();
+        let landing = spawned_landing(shared, entry.index);
+        let errand = Errand::new(function, &landing);
+        let origin = root_origin(SPAWNED, entry.index);
+        // SAFETY: the closure borrows nothing, and is in no scope.
+        unsafe { self.worker.spawn(origin, Priority::Normal, |task| errand.run(|f| f(task))) };
+        entry.queued();
+        Handle::new(landing)
+    }
+}
+
+impl Shared {
+    /// Queues a root task.
+    ///
+    /// # Safety
+    ///
+    /// The caller sees to it that nothing that `function` borrows goes away before `function` was
+    /// called or dropped.
+    unsafe fn inject_root(&self, run: u32, index: u32, function: impl FnOnce(&Task<'_>) + Send) {
+        let number = self.tasks.take_shared().expect("too many live tasks");
+        let record = self.tasks.get(number);
+        record.begin(root_origin(run, index));
+        // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
+        // its last closure was consumed before. The caller vouches for borrows.
+        unsafe { record.store_closure(&self.annexes, number, function) };
+        self.inject(number);
+    }
+}
+
+fn root_origin(run: u32, index: u32) -> Origin {
+    Origin { run, parent: NONE, index, scope: NONE, level: 0, floor: 0 }
+}
+
+fn spawned_landing<R>(shared: &Shared, index: u32) -> Arc<Landing<R>> {
+    Landing::new(Some((Arc::clone(&shared.roots.unseen), index)))
+}
+
+/// Runs `function` in a scope of the task that calls `run`, so that a wait in a circle is found.
+fn run_inside<R: Send>(task: &Task<'_>, function: impl FnOnce(&Task<'_>) -> R + Send) -> R {
+    let mut result = None;
+    task.scope(|scope| {
+        scope.spawn(task, Priority::Normal, |inner| result = Some(function(inner)));
+    });
+    result.expect("the scope passes on a panic")
+}
