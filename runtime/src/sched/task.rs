@@ -70,6 +70,13 @@ impl<'fiber> Task<'fiber> {
         self.worker.shared.desks.len()
     }
 
+    /// Returns whether some worker has nothing to do at the moment: a hint whether splitting work
+    /// further pays, and nothing to base a result on.
+    #[inline]
+    pub fn is_anyone_idle(&self) -> bool {
+        self.worker.shared.is_anyone_idle()
+    }
+
     /// Returns the task's id.
     #[inline]
     pub fn id(&self) -> TaskId {
