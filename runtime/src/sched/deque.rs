@@ -88,7 +88,7 @@ struct Word {
     unproven: bool,
 }
 
-/// A position in the endless row of items, modulo 2³¹.
+/// A position in the endless row of items, modulo 2³¹; kept doubled, as it lies in a [`Word`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Position(u32);
 
@@ -161,28 +161,40 @@ impl Deque {
     /// Takes the youngest item; for the owner only.
     #[inline]
     pub(super) fn pop(&self) -> Option<u64> {
-        let mut head = Position(self.owner.head.load(Ordering::Relaxed));
-        if Word::from(self.shared.load(Ordering::Relaxed)).top == head {
-            return None;
+        let head = Position(self.owner.head.load(Ordering::Relaxed));
+        match self.pop_private(head) {
+            Some(item) => Some(item),
+            None => self.pop_public(head),
         }
+    }
+
+    #[inline]
+    fn pop_private(&self, head: Position) -> Option<u64> {
+        let last = head.minus(1);
+        self.owner.head.store(last.0, Ordering::Relaxed);
+        // Between (1) and (2).
+        light();
+        let word = Word::from(self.shared.load(Ordering::Relaxed));
+        if last.is_at_or_after(word.split) {
+            return Some(self.own_ring().slot(last).load(Ordering::Relaxed));
+        }
+        // Nothing private, or a thief is breaking in. Release: as in `push`.
+        self.owner.head.store(head.0, Ordering::Release);
+        None
+    }
+
+    #[cold]
+    fn pop_public(&self, mut head: Position) -> Option<u64> {
         loop {
-            let last = head.minus(1);
-            self.owner.head.store(last.0, Ordering::Relaxed);
-            // Between (1) and (2).
-            light();
-            let word = Word::from(self.shared.load(Ordering::Relaxed));
-            if last.is_at_or_after(word.split) {
-                return Some(self.own_ring().slot(last).load(Ordering::Relaxed));
-            }
-            // Nothing private, or a thief is breaking in. Release: as in `push`.
-            self.owner.head.store(head.0, Ordering::Release);
             head = self.take_back(head)?;
+            if let Some(item) = self.pop_private(head) {
+                return Some(item);
+            }
         }
     }
 
     /// Sees to it that there are private items, and returns the new head; none if there are no
     /// items at all.
-    #[cold]
     fn take_back(&self, head: Position) -> Option<Position> {
         loop {
             let word = Word::from(self.shared.load(Ordering::Relaxed));
@@ -335,29 +347,31 @@ impl Ring {
 
     #[inline]
     fn slot(&self, position: Position) -> &AtomicU64 {
-        &self.slots[position.0 as usize & (self.slots.len() - 1)]
+        &self.slots[(position.0 / 2) as usize & (self.slots.len() - 1)]
     }
 }
 
 impl Position {
-    const MASK: u32 = (1 << 31) - 1;
-
+    #[inline]
     fn plus(self, count: usize) -> Self {
-        Self(self.0.wrapping_add(count as u32) & Self::MASK)
+        Self(self.0.wrapping_add(2 * count as u32))
     }
 
+    #[inline]
     fn minus(self, count: u32) -> Self {
-        Self(self.0.wrapping_sub(count) & Self::MASK)
+        Self(self.0.wrapping_sub(2 * count))
     }
 
     /// Returns how far this lies after `other`, which is at or before it.
+    #[inline]
     fn after(self, other: Self) -> usize {
-        self.minus(other.0).0 as usize
+        (self.0.wrapping_sub(other.0) / 2) as usize
     }
 
     /// Distances are far below half of the range.
+    #[inline]
     fn is_at_or_after(self, other: Self) -> bool {
-        self.minus(other.0).0 <= Self::MASK / 2
+        self.0.wrapping_sub(other.0) as i32 >= 0
     }
 }
 
@@ -366,7 +380,7 @@ impl From<u64> for Word {
     fn from(bits: u64) -> Self {
         Self {
             top: Position((bits >> 32) as u32),
-            split: Position(bits as u32 >> 1),
+            split: Position(bits as u32 & !1),
             unproven: bits & 1 != 0,
         }
     }
@@ -375,7 +389,7 @@ impl From<u64> for Word {
 impl From<Word> for u64 {
     #[inline]
     fn from(word: Word) -> Self {
-        u64::from(word.top.0) << 32 | u64::from(word.split.0) << 1 | u64::from(word.unproven)
+        u64::from(word.top.0) << 32 | u64::from(word.split.0) | u64::from(word.unproven)
     }
 }
 

@@ -66,7 +66,7 @@ mod plain {
     #[test]
     fn positions_wrap() {
         let deque = Deque::new();
-        let start = Position::MASK - 10;
+        let start = u32::MAX - 21;
         deque.owner.head.store(start, Ordering::Relaxed);
         deque.owner.floor.store(start, Ordering::Relaxed);
         let word = Word { top: Position(start), split: Position(start), unproven: false };

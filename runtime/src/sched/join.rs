@@ -96,8 +96,8 @@ impl Task<'_> {
                 run: run_right::<B, RB>,
                 latch: AtomicU32::new(RUNNING),
                 origin: Origin {
-                    run: self.run,
-                    parent: self.number,
+                    run: self.run(),
+                    parent: self.number(),
                     index: self.spawned.get(),
                     scope: JOINED,
                     level: self.level.get(),
@@ -142,18 +142,20 @@ impl Task<'_> {
     #[cold]
     fn await_latch(&self, frame: &Frame) {
         let shared = &*self.worker.shared;
-        shared.annexes.get_or_grow(self.number).await_half(frame.address());
+        // SAFETY: the task runs: it is the caller.
+        let running = unsafe { self.record().body.running() };
+        running.await_half(frame.address());
         // Acquire: the result is visible. SeqCst: with the graph's count of waiting tasks; see
         // `wait_graph`.
-        let running = frame
+        let is_running = frame
             .latch
             .compare_exchange(RUNNING, AWAITED, Ordering::SeqCst, Ordering::SeqCst)
             .is_ok();
-        if running {
-            shared.graph.awaiting_half(shared, self.worker, self.number, frame.address());
+        if is_running {
+            shared.graph.awaiting_half(shared, self.worker, self.number(), frame.address());
             let _woken = self.suspend();
         }
-        shared.annexes.get_or_grow(self.number).await_half(0);
+        running.await_half(0);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tasks on fibers, workers that steal, scopes that join.
 //!
-//! Read in this order: `record` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque` and `shared` (how it
+//! Read in this order: `record` and `body` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque` and `shared` (how it
 //! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join`,
 //! `task` (what it can ask for). Then `waker` (how it waits for a future), `root`, `landing`, `handle` (tasks that no scope waits
 //! for), `shutdown`, and what runs beside the workers: `blocking`, `timer`.
@@ -11,6 +11,7 @@
 //! Not here: dependencies between tasks by the data they use.
 
 mod blocking;
+mod body;
 mod counters;
 mod current;
 mod deque;

@@ -15,23 +15,15 @@
 //! by a latch (see `join`).
 //!
 //! Who writes: the spawner before the number is published in a queue; then only the running task,
-//! but for `live`, whose waited-for mark others set by compare-exchange, and `subtree`.
-//!
-//! Invariant: a stored closure is called or dropped exactly once, by whoever took the number from
-//! a queue.
+//! but for `live`, whose waited-for mark others set by compare-exchange. What else there is about a
+//! task is in its `body`.
 
-#![expect(unsafe_code, reason = "stores closures of any type and lifetime inline")]
-
-use std::cell::{Cell, UnsafeCell};
 use std::fmt;
-use std::mem::MaybeUninit;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::join::Frame;
-use super::task::Task;
-use crate::memory::{Pool, Segments};
-use crate::sync::Completion;
+use super::body::Body;
+use crate::memory::Pool;
 
 /// No record, or no scope.
 pub(super) const NONE: u32 = u32::MAX;
@@ -81,9 +73,7 @@ pub(super) struct Record {
     /// The last id that was given out for this record; with `KNOWN` while it names the task, and
     /// `WAITED_FOR` if somebody waits for the task.
     live: AtomicU64,
-    /// Calls the closure.
-    call: CallCell,
-    small: SmallCell,
+    pub(super) body: Body,
     /// Identifies the call of `Runtime::run` that the task belongs to.
     pub(super) run: AtomicU32,
     /// The task that spawned this one.
@@ -96,26 +86,9 @@ pub(super) struct Record {
     /// innermost join.
     pub(super) level: AtomicU32,
     pub(super) floor: AtomicU32,
-    /// Where the task runs; written when it starts.
-    pub(super) fiber: AtomicU32,
-    pub(super) worker: AtomicU32,
-}
-
-/// What few tasks need, by the number of their records.
-#[repr(C, align(128))]
-#[derive(Default)]
-pub(super) struct Annex {
-    payload: PayloadCell,
-    /// Counts the completion of tasks spawned into scopes of others; opened with the first.
-    pub(super) subtree: Completion,
-    /// The address of the frame whose half the task is; 0 if it is none.
-    frame: AtomicUsize,
-    /// The address of the frame whose latch the task waits for; 0 if it waits for none.
-    awaits: AtomicUsize,
 }
 
 const _: () = assert!(size_of::<Record>() == 64, "a record is one cache line");
-const _: () = assert!(size_of::<Annex>() == 128, "an annex is two cache lines");
 
 /// Facts that stay the same during a task's life.
 #[derive(Clone, Copy, Debug)]
@@ -126,29 +99,6 @@ pub(super) struct Origin {
     pub(super) scope: u32,
     pub(super) level: u32,
     pub(super) floor: u32,
-}
-
-impl Annex {
-    /// Notes which half of a join the task is.
-    pub(super) fn set_frame(&self, frame: usize) {
-        self.frame.store(frame, Ordering::Relaxed);
-    }
-
-    /// Returns which half of a join the task is; only for tasks that are one.
-    pub(super) fn frame(&self) -> usize {
-        self.frame.load(Ordering::Relaxed)
-    }
-
-    /// Announces that the task is about to wait for the frame at this address.
-    pub(super) fn await_half(&self, frame: usize) {
-        self.awaits.store(frame, Ordering::SeqCst);
-    }
-
-    /// Returns whether the task waits for the frame at this address, or is about to.
-    pub(super) fn awaits_half(&self, frame: usize) -> bool {
-        // SeqCst: with the graph's count of waiting tasks; see `wait_graph`.
-        self.awaits.load(Ordering::SeqCst) == frame
-    }
 }
 
 impl Record {
@@ -162,13 +112,6 @@ impl Record {
         self.scope.store(origin.scope, Ordering::Relaxed);
         self.level.store(origin.level, Ordering::Relaxed);
         self.floor.store(origin.floor, Ordering::Relaxed);
-    }
-
-    /// Notes where the task is about to run.
-    #[inline]
-    pub(super) fn run_on(&self, worker: usize, fiber: u32) {
-        self.worker.store(worker as u32, Ordering::Relaxed);
-        self.fiber.store(fiber, Ordering::Relaxed);
     }
 
     /// Returns the task's id; for the task itself.
@@ -222,190 +165,4 @@ pub(super) fn sequential_place(tasks: &Pool<Record>, mut number: u32) -> Vec<u32
     }
     place.reverse();
     place
-}
-
-/// How large a closure may be to lie in the record, and in the annex.
-const SMALL: usize = 16;
-const LARGE: usize = 96;
-
-#[repr(align(8))]
-#[derive(Clone, Copy)]
-struct SmallPayload {
-    _bytes: MaybeUninit<[u8; SMALL]>,
-}
-
-#[repr(align(16))]
-#[derive(Clone, Copy)]
-struct LargePayload {
-    _bytes: MaybeUninit<[u8; LARGE]>,
-}
-
-/// Calls the closure of the record, or of the annex with the number, with the task; or drops it.
-type Call = unsafe fn(&Record, &Segments<Annex>, u32, Option<&Task<'_>>);
-
-/// How to call the closure; none if there is no closure.
-#[derive(Default)]
-struct CallCell(Cell<Option<Call>>);
-
-/// Room for one small closure.
-struct SmallCell(UnsafeCell<SmallPayload>);
-
-/// Room for one larger closure.
-struct PayloadCell(UnsafeCell<LargePayload>);
-
-// SAFETY: the unsafe functions that alone use it require that one thread at a time does.
-unsafe impl Sync for CallCell {}
-
-// SAFETY: as above; what they move between threads by it is `Send`, or the address of a frame whose
-// contents are.
-unsafe impl Sync for SmallCell {}
-
-// SAFETY: as above.
-unsafe impl Sync for PayloadCell {}
-
-impl Default for SmallCell {
-    fn default() -> Self {
-        Self(UnsafeCell::new(SmallPayload { _bytes: MaybeUninit::uninit() }))
-    }
-}
-
-impl Default for PayloadCell {
-    fn default() -> Self {
-        Self(UnsafeCell::new(LargePayload { _bytes: MaybeUninit::uninit() }))
-    }
-}
-
-impl Record {
-    /// Stores `function`, the closure of task `number`, and returns whether it had to be boxed.
-    ///
-    /// # Safety
-    ///
-    /// - Nobody else uses this record's closure at the same time, and it holds none.
-    /// - `consume_closure` is called before anything that `function` borrows goes away.
-    #[inline]
-    pub(super) unsafe fn store_closure<F: FnOnce(&Task<'_>) + Send>(
-        &self,
-        annexes: &Segments<Annex>,
-        number: u32,
-        function: F,
-    ) -> bool {
-        if size_of::<F>() <= SMALL && align_of::<F>() <= align_of::<SmallPayload>() {
-            self.call.0.set(Some(call_small::<F>));
-            // SAFETY: size and alignment were compared above; the caller has exclusive use.
-            unsafe { self.small.0.get().cast::<F>().write(function) };
-            false
-        } else if size_of::<F>() <= LARGE && align_of::<F>() <= align_of::<LargePayload>() {
-            self.call.0.set(Some(call_large::<F>));
-            let address = annexes.get_or_grow(number).payload.0.get();
-            // SAFETY: as above; the annex with a record's number is used by that record alone.
-            unsafe { address.cast::<F>().write(function) };
-            false
-        } else {
-            self.call.0.set(Some(call_boxed::<F>));
-            // SAFETY: a pointer fits; the caller has exclusive use.
-            unsafe { self.small.0.get().cast::<Box<F>>().write(Box::new(function)) };
-            true
-        }
-    }
-
-    /// Calls the stored closure with `task`, or only drops it if there is none.
-    ///
-    /// # Safety
-    ///
-    /// Nobody else uses this record's closure at the same time, and it holds one, which was stored
-    /// with the same `annexes` and `number`.
-    #[inline]
-    pub(super) unsafe fn consume_closure(
-        &self,
-        annexes: &Segments<Annex>,
-        number: u32,
-        task: Option<&Task<'_>>,
-    ) {
-        let call = self.call.0.take().expect("a queued task holds a closure");
-        // SAFETY: `store_closure` wrote a closure of the type that `call` was made for; taking
-        // `call` made sure that it is read once.
-        unsafe { call(self, annexes, number, task) };
-    }
-
-    /// Stores the right half of a join as this record's closure.
-    ///
-    /// # Safety
-    ///
-    /// As for `store_closure`; and `frame` came out of a queue.
-    pub(super) unsafe fn store_half(&self, frame: *const Frame) {
-        self.call.0.set(Some(call_half));
-        // SAFETY: a pointer fits; the caller has exclusive use.
-        unsafe { self.small.0.get().cast::<*const Frame>().write(frame) };
-    }
-
-    /// Returns the frame of a half.
-    ///
-    /// # Safety
-    ///
-    /// The record's closure is a half, stored or consumed.
-    pub(super) unsafe fn half(&self) -> *const Frame {
-        // SAFETY: `store_half` wrote it, and consuming it leaves it there.
-        unsafe { self.small.0.get().cast::<*const Frame>().read() }
-    }
-}
-
-/// # Safety
-///
-/// A value of type `F` was written into the record's small payload and not read since.
-unsafe fn call_small<F: FnOnce(&Task<'_>)>(
-    record: &Record,
-    _: &Segments<Annex>,
-    _: u32,
-    task: Option<&Task<'_>>,
-) {
-    // SAFETY: as required of the caller.
-    let function = unsafe { record.small.0.get().cast::<F>().read() };
-    if let Some(task) = task {
-        function(task);
-    }
-}
-
-/// # Safety
-///
-/// A value of type `F` was written into the payload of the annex and not read since.
-unsafe fn call_large<F: FnOnce(&Task<'_>)>(
-    _: &Record,
-    annexes: &Segments<Annex>,
-    number: u32,
-    task: Option<&Task<'_>>,
-) {
-    let address = annexes.get_or_grow(number).payload.0.get();
-    // SAFETY: as required of the caller.
-    let function = unsafe { address.cast::<F>().read() };
-    if let Some(task) = task {
-        function(task);
-    }
-}
-
-/// # Safety
-///
-/// A `Box<F>` was written into the record's small payload and not read since.
-unsafe fn call_boxed<F: FnOnce(&Task<'_>)>(
-    record: &Record,
-    _: &Segments<Annex>,
-    _: u32,
-    task: Option<&Task<'_>>,
-) {
-    // SAFETY: as required of the caller.
-    let function = unsafe { record.small.0.get().cast::<Box<F>>().read() };
-    if let Some(task) = task {
-        function(task);
-    }
-}
-
-/// # Safety
-///
-/// The address of a frame was written into the record's small payload.
-unsafe fn call_half(record: &Record, _: &Segments<Annex>, _: u32, task: Option<&Task<'_>>) {
-    // SAFETY: as required of the caller.
-    let frame = unsafe { record.half() };
-    if let Some(task) = task {
-        // SAFETY: the frame came out of a queue; a record's closure is called once.
-        unsafe { Frame::run(frame, task) };
-    }
 }

@@ -131,7 +131,7 @@ impl Shared {
         record.begin(root_origin(run, index));
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before. The caller vouches for borrows.
-        unsafe { record.store_closure(&self.annexes, number, function) };
+        unsafe { record.body.store(&self.large_places, number, function) };
         self.inject(number);
     }
 }

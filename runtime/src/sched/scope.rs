@@ -71,20 +71,20 @@ impl<'scope> Scope<'scope, '_> {
     where
         F: FnOnce(&Task<'_>) + Send + 'scope,
     {
-        assert!(self.run == task.run, "a task spawns only into scopes of its own run");
+        assert!(self.run == task.run(), "a task spawns only into scopes of its own run");
         assert!(
             self.level > task.floor.get(),
             "half of a join spawns only into scopes that it has opened itself"
         );
         let index = task.spawned.get();
-        let is_owner = task.number == self.owner;
+        let is_owner = task.number() == self.owner;
         if !is_owner && task.spawned_abroad.get() == 0 {
-            let annexes = &task.worker.shared.annexes;
-            annexes.get_or_grow(task.number).subtree.open();
+            // SAFETY: the task runs: it is the caller.
+            unsafe { task.record().body.running() }.subtree.open();
         }
         let origin = Origin {
             run: self.run,
-            parent: task.number,
+            parent: task.number(),
             index,
             scope: self.core,
             level: self.level,
@@ -148,14 +148,14 @@ pub(super) fn run<'env, R>(
     let number =
         shared.scopes.take(&mut task.worker.scopes.borrow_mut()).expect("too many open scopes");
     let core = shared.scopes.get(number);
-    core.owner.store(task.number, Ordering::Relaxed);
+    core.owner.store(task.number(), Ordering::Relaxed);
     core.pending.open();
     let level = task.level.get().checked_add(1).expect("scopes are nested too deeply");
     task.level.set(level);
     let scope = Scope {
         core: number,
-        owner: task.number,
-        run: task.run,
+        owner: task.number(),
+        run: task.run(),
         level,
         started: AtomicU32::new(0),
         scope: PhantomData,
@@ -168,7 +168,7 @@ pub(super) fn run<'env, R>(
         // SeqCst: before the graph's count of waiting tasks is read; see `wait_graph`.
         core.joining.store(true, Ordering::SeqCst);
         if core.pending.close(started) == Progress::Pending {
-            shared.graph.joining(shared, task.worker, task.number, number);
+            shared.graph.joining(shared, task.worker, task.number(), number);
             let _woken = task.suspend();
         }
         core.joining.store(false, Ordering::Relaxed);

@@ -17,6 +17,8 @@
 //! Which task a worker finds is up to the policy. Under a dispatcher nobody searches: who starts a
 //! task or is idle wakes the dispatcher, and that wakes whom it gives something.
 
+#![expect(unsafe_code, reason = "looks at what concerns a running task")]
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,17 +26,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use super::blocking::SidePool;
+use super::body::LargePlaces;
 use super::counters::{Counters, WorkerCounters};
 use super::policy::{Policy, Queues, Schedule, Seat};
 use super::ready::Ready;
-use super::record::{Annex, Record};
+use super::record::Record;
 use super::scope::ScopeCore;
 use super::shutdown::Roots;
 use super::timer::Timer;
 use super::wait_graph::WaitGraph;
 use super::worker::Worker;
 use crate::memory::barrier::{self, heavy, light};
-use crate::memory::{CacheLine, Pool, Reservation, Segments};
+use crate::memory::{CacheLine, Pool, Reservation};
 use crate::sync::{EventCount, Wait};
 
 /// How urgent a task is; a worker takes its own most urgent task first.
@@ -53,13 +56,13 @@ pub(super) const PRIORITIES: [Priority; 3] = [Priority::High, Priority::Normal, 
 
 pub(super) struct Shared {
     pub(super) tasks: Pool<Record>,
-    pub(super) annexes: Segments<Annex>,
+    pub(super) large_places: LargePlaces,
     pub(super) scopes: Pool<ScopeCore>,
     pub(super) stacks: Reservation,
     pub(super) queues: Queues,
     pub(super) graph: WaitGraph,
     pub(super) events: EventCount,
-    pub(super) desks: Box<[CacheLine<Desk>]>,
+    pub(super) desks: Box<[Arc<Desk>]>,
     pub(super) stopping: AtomicBool,
     /// Workers that look for work and have none.
     searching: CacheLine<AtomicUsize>,
@@ -89,13 +92,13 @@ impl Shared {
         barrier::register();
         Self {
             tasks: Pool::new(super::record::MOST_RECORDS),
-            annexes: Segments::new(),
+            large_places: LargePlaces::new(),
             scopes: Pool::new(super::record::MOST_RECORDS),
             stacks,
             queues: Queues::new(policy, workers),
             graph: WaitGraph::new(),
             events: EventCount::new(workers),
-            desks: (0..workers).map(|_| CacheLine(Desk::new())).collect(),
+            desks: (0..workers).map(|_| Arc::new(Desk::new())).collect(),
             stopping: AtomicBool::new(false),
             searching: CacheLine::default(),
             injector: CacheLine::default(),
@@ -144,7 +147,7 @@ impl Shared {
         if let Some(dispatcher) = self.queues.dispatcher() {
             self.events.notify(dispatcher);
         } else if self.searching.load(Ordering::SeqCst) == 0 {
-            self.queues.share(seat, priority);
+            Queues::share(seat, priority);
             self.wake_searcher();
         }
     }
@@ -218,9 +221,9 @@ impl Shared {
     ///
     /// The caller is the only one to wake the task from this wait. `worker` is the caller's own.
     pub(super) fn wake(&self, number: u32, wait: Wait, worker: Option<&Worker>) {
-        let record = self.tasks.get(number);
-        let home = record.worker.load(Ordering::Relaxed) as usize;
-        let fiber = record.fiber.load(Ordering::Relaxed);
+        // SAFETY: a task that is suspended has begun to run.
+        let running = unsafe { self.tasks.get(number).body.running() };
+        let (home, fiber) = (running.worker as usize, running.fiber);
         match worker {
             Some(worker) if worker.index == home => worker.make_resumable(fiber, wait),
             _ => self.post(home, fiber, wait),

@@ -15,11 +15,16 @@ use super::worker::Worker;
 use crate::sync::{Suspend, Wait};
 
 /// The running task: opens scopes, waits, and tells where it runs.
+///
+/// One of these serves all tasks that a fiber runs, one after the other.
 pub struct Task<'fiber> {
     pub(super) worker: &'fiber Worker,
-    pub(super) record: &'fiber Record,
-    pub(super) number: u32,
-    pub(super) run: u32,
+    yielder: &'fiber FiberYielder,
+    fiber: u32,
+    stack_limit: usize,
+    record: Cell<&'fiber Record>,
+    number: Cell<u32>,
+    run: Cell<u32>,
     /// How many scopes are around the running code.
     pub(super) level: Cell<u32>,
     /// How many of them were opened outside of the innermost join.
@@ -28,34 +33,65 @@ pub struct Task<'fiber> {
     pub(super) spawned: Cell<u32>,
     /// Tasks that this one spawned into scopes of others.
     pub(super) spawned_abroad: Cell<u32>,
-    yielder: &'fiber FiberYielder,
-    stack_limit: usize,
 }
 
 impl<'fiber> Task<'fiber> {
+    /// Creates what will be task after task on this fiber; [`begin`](Self::begin) comes first.
     pub(super) fn new(
         worker: &'fiber Worker,
         yielder: &'fiber FiberYielder,
-        record: &'fiber Record,
-        number: u32,
+        fiber: u32,
         stack_limit: usize,
+        first: u32,
     ) -> Self {
-        let run = record.run.load(Ordering::Relaxed);
-        let level = Cell::new(record.level.load(Ordering::Relaxed));
-        let floor = Cell::new(record.floor.load(Ordering::Relaxed));
-        let (spawned, spawned_abroad) = (Cell::new(0), Cell::new(0));
         Self {
             worker,
-            record,
-            number,
-            run,
-            level,
-            floor,
-            spawned,
-            spawned_abroad,
             yielder,
+            fiber,
             stack_limit,
+            record: Cell::new(worker.shared.tasks.get(first)),
+            number: Cell::new(first),
+            run: Cell::new(0),
+            level: Cell::new(0),
+            floor: Cell::new(0),
+            spawned: Cell::new(0),
+            spawned_abroad: Cell::new(0),
         }
+    }
+
+    /// Becomes the task `number`.
+    #[inline]
+    pub(super) fn begin(&self, number: u32, record: &'fiber Record) {
+        self.record.set(record);
+        self.number.set(number);
+        self.run.set(record.run.load(Ordering::Relaxed));
+        self.level.set(record.level.load(Ordering::Relaxed));
+        self.floor.set(record.floor.load(Ordering::Relaxed));
+        self.spawned.set(0);
+        self.spawned_abroad.set(0);
+    }
+
+    /// Returns the number of the task's record.
+    #[inline]
+    pub(super) fn number(&self) -> u32 {
+        self.number.get()
+    }
+
+    #[inline]
+    pub(super) fn record(&self) -> &'fiber Record {
+        self.record.get()
+    }
+
+    /// Returns what identifies the call of `Runtime::run` that the task belongs to.
+    #[inline]
+    pub(super) fn run(&self) -> u32 {
+        self.run.get()
+    }
+
+    /// Returns the number of the fiber that runs the task.
+    #[inline]
+    pub(super) fn fiber(&self) -> u32 {
+        self.fiber
     }
 
     /// Returns the number of the worker that runs this task, from 0; it stays the same.
@@ -80,7 +116,7 @@ impl<'fiber> Task<'fiber> {
     /// Returns the task's id.
     #[inline]
     pub fn id(&self) -> TaskId {
-        self.record.id(self.number)
+        self.record().id(self.number())
     }
 
     /// Returns the address that the stack pointer should stay above.
@@ -138,14 +174,14 @@ impl<'fiber> Task<'fiber> {
     pub fn wait_cell(&self, key: usize, owner: TaskId, still_busy: impl FnOnce() -> bool) -> Wait {
         let shared = &*self.worker.shared;
         let answer =
-            shared.graph.wait_for_cell(shared, self.worker, self.number, key, owner, still_busy);
+            shared.graph.wait_for_cell(shared, self.worker, self.number(), key, owner, still_busy);
         answer.unwrap_or_else(|| self.suspend())
     }
 
     /// Wakes all tasks that wait for the cell `key`, which this task has evaluated or given up.
     pub fn wake_cell(&self, key: usize) {
         let shared = &*self.worker.shared;
-        shared.graph.cell_changed(shared, Some(self.worker), key, Some(self.number));
+        shared.graph.cell_changed(shared, Some(self.worker), key, Some(self.number()));
     }
 
     /// Waits until task `owner` has got on: has finished a cell others wait for, was itself woken
@@ -156,7 +192,7 @@ impl<'fiber> Task<'fiber> {
     /// first: those that this one gave way to may be among them. The caller holds no cell.
     pub fn step_aside(&self, owner: TaskId) {
         let shared = &*self.worker.shared;
-        if shared.graph.step_aside(shared, self.worker, self.number, owner) {
+        if shared.graph.step_aside(shared, self.worker, self.number(), owner) {
             let _woken = self.suspend();
         } else {
             self.yield_now();
@@ -171,7 +207,7 @@ impl<'fiber> Task<'fiber> {
 
     /// Gives the worker up until somebody wakes this task; that was arranged before.
     pub(super) fn suspend(&self) -> Wait {
-        self.worker.desk().counters.suspensions.bump();
+        self.worker.desk.counters.suspensions.bump();
         self.worker.report_completed();
         current::leave(self.worker);
         let resume = self.yielder.suspend(Yielded::Blocked);
@@ -180,11 +216,6 @@ impl<'fiber> Task<'fiber> {
             Resume::Continue(wait) => wait,
             Resume::Run(_) | Resume::Exit => unreachable!("only idle fibers get tasks"),
         }
-    }
-
-    /// Returns the number of the fiber that runs the task.
-    pub(super) fn fiber(&self) -> u32 {
-        self.record.fiber.load(Ordering::Relaxed)
     }
 }
 

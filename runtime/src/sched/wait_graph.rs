@@ -29,6 +29,8 @@
 //! Invariant: a task in `waits` is suspended, or about to be and past all decisions; whoever
 //! removes it wakes it, once.
 
+#![expect(unsafe_code, reason = "looks at what concerns a running task")]
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -385,9 +387,11 @@ fn scope_of(shared: &Shared, task: u32) -> u32 {
     shared.tasks.get(task).scope.load(Ordering::Relaxed)
 }
 
-/// Returns the address of the frame of a task that is half of a join.
+/// Returns the address of the frame of a task that is half of a join, and has begun to run.
 fn frame_of(shared: &Shared, task: u32) -> Option<usize> {
-    (scope_of(shared, task) == JOINED).then(|| shared.annexes.get_or_grow(task).frame())
+    // SAFETY: who waits, or is waited for, has begun to run.
+    let frame = || unsafe { shared.tasks.get(task).body.running() }.frame.addr();
+    (scope_of(shared, task) == JOINED).then(frame)
 }
 
 /// Returns the owner of the scope that `task` is in, if it has got to the scope's end, or the other
@@ -400,7 +404,9 @@ fn joiner_of(shared: &Shared, task: u32) -> Option<u32> {
     if scope == JOINED {
         let frame = frame_of(shared, task)?;
         let parent = shared.tasks.get(task).parent.load(Ordering::Relaxed);
-        return shared.annexes.get_or_grow(parent).awaits_half(frame).then_some(parent);
+        // SAFETY: the parent has begun to run: it called `join`.
+        let running = unsafe { shared.tasks.get(parent).body.running() };
+        return running.awaits_half(frame).then_some(parent);
     }
     let core = shared.scopes.get(scope);
     core.is_joining().then(|| core.owner())

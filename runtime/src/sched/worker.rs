@@ -13,6 +13,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::ptr;
@@ -40,6 +41,8 @@ const MOST_RESUMED: u32 = 64;
 pub(super) struct Worker {
     pub(super) index: usize,
     pub(super) seat: Seat,
+    /// This worker's desk among those of `shared`.
+    pub(super) desk: Arc<Desk>,
     pub(super) shared: Arc<Shared>,
     pub(super) scopes: RefCell<Cache>,
     tasks: RefCell<Cache>,
@@ -67,12 +70,22 @@ struct Completed {
 /// Matches no task that completes in a scope, nor one that is in none.
 const NOTHING_COMPLETED: Completed = Completed { scope: JOINED, owner: NONE, tasks: 0 };
 
+/// Ends the process if it is dropped, which happens only in unwinding.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        process::abort();
+    }
+}
+
 impl Worker {
     /// Runs worker `index` until the runtime stops.
     pub(super) fn main(index: usize, shared: Arc<Shared>) {
         let worker = Rc::new(Self {
             index,
-            seat: Seat::new(index),
+            seat: shared.queues.seat(index),
+            desk: Arc::clone(&shared.desks[index]),
             shared,
             scopes: RefCell::default(),
             tasks: RefCell::default(),
@@ -94,14 +107,10 @@ impl Worker {
         worker.fibers.exit_all();
     }
 
-    pub(super) fn desk(&self) -> &Desk {
-        &self.shared.desks[self.index]
-    }
-
     fn work(self: &Rc<Self>) {
         loop {
-            if self.desk().has_mail() {
-                self.desk().empty_inbox(&mut self.resumable.borrow_mut());
+            if self.desk.has_mail() {
+                self.desk.empty_inbox(&mut self.resumable.borrow_mut());
             }
             if self.resumed.get() >= MOST_RESUMED {
                 self.resumed.set(0);
@@ -134,7 +143,7 @@ impl Worker {
 
     fn resume(&self, fiber: u32, message: Resume) {
         if self.fibers.resume(fiber, message) {
-            self.desk().counters.stacks_trimmed.bump();
+            self.desk.counters.stacks_trimmed.bump();
         }
     }
 
@@ -163,7 +172,7 @@ impl Worker {
                 };
                 let made = self.fibers.make(self.shared.stacks.cut(), main);
                 if made.is_ok() {
-                    self.desk().counters.fibers.bump();
+                    self.desk.counters.fibers.bump();
                 }
                 made
             }
@@ -172,10 +181,10 @@ impl Worker {
             Ok(fiber) => self.resume(fiber, Resume::Run(task)),
             Err(error) => {
                 let text = format!("cannot start a task: no stack for it: {error}");
-                let annexes = &self.shared.annexes;
                 let record = self.shared.tasks.get(task);
-                // SAFETY: as in `run_task`.
-                unsafe { record.consume_closure(annexes, task, None) };
+                // SAFETY: as in `run_tasks`.
+                unsafe { record.body.consume(&self.shared.large_places, task, None) };
+                self.report_completed();
                 self.finish(task, record, 0, Err(Box::new(text)));
             }
         }
@@ -184,39 +193,59 @@ impl Worker {
     /// The body of a fiber: runs tasks until told to exit.
     fn fiber_main(&self, yielder: &FiberYielder, first: Resume, fiber: u32, stack_limit: usize) {
         let mut message = first;
-        while let Resume::Run(mut task) = message {
-            loop {
-                self.run_task(yielder, task, fiber, stack_limit);
-                if self.desk().has_mail() || !self.resumable.borrow().is_empty() {
-                    break;
-                }
-                match self.own_task() {
-                    Some(next) => task = next,
-                    None => break,
-                }
+        while let Resume::Run(first) = message {
+            let task = Task::new(self, yielder, fiber, stack_limit, first);
+            current::enter(&task);
+            let mut next = Some(first);
+            while let Some(first) = next {
+                // One landing pad for many tasks.
+                let run = AssertUnwindSafe(|| self.run_tasks(&task, first));
+                next = match catch_unwind(run) {
+                    Ok(()) => None,
+                    Err(panic) => {
+                        let abroad = task.spawned_abroad.get();
+                        self.finish(task.number(), task.record(), abroad, Err(panic));
+                        self.next_task()
+                    }
+                };
             }
+            current::leave(self);
             self.report_completed();
             message = yielder.suspend(Yielded::Idle);
         }
     }
 
-    fn run_task(&self, yielder: &FiberYielder, number: u32, fiber: u32, stack_limit: usize) {
-        let record = self.shared.tasks.get(number);
-        let scope = record.scope.load(Ordering::Relaxed);
-        if self.completed.get().scope != scope {
-            self.report_completed();
+    /// Runs tasks, one after the other, until there is something else to do. A panic of a task
+    /// ends this.
+    #[inline]
+    fn run_tasks<'fiber>(&'fiber self, task: &Task<'fiber>, first: u32) {
+        let shared = &*self.shared;
+        let mut number = first;
+        loop {
+            let record = shared.tasks.get(number);
+            if self.completed.get().scope != record.scope.load(Ordering::Relaxed) {
+                self.report_completed();
+            }
+            self.desk.counters.tasks_run.bump();
+            task.begin(number, record);
+            // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
+            // or `record_half` stored a closure before it queued the number.
+            unsafe { record.body.consume(&shared.large_places, number, Some(task)) };
+            self.finish(number, record, task.spawned_abroad.get(), Ok(()));
+            match self.next_task() {
+                Some(next) => number = next,
+                None => return,
+            }
         }
-        record.run_on(self.index, fiber);
-        self.desk().counters.tasks_run.bump();
-        let task = Task::new(self, yielder, record, number, stack_limit);
-        let annexes = &self.shared.annexes;
-        // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
-        // or `record_half` stored a closure before it queued the number.
-        let call = || unsafe { record.consume_closure(annexes, number, Some(&task)) };
-        current::enter(&task);
-        let result = catch_unwind(AssertUnwindSafe(call));
-        current::leave(self);
-        self.finish(number, record, task.spawned_abroad.get(), result);
+    }
+
+    /// Returns the task that the fiber of an ended one goes on with.
+    #[inline]
+    fn next_task(&self) -> Option<u32> {
+        if self.desk.has_mail() || !self.resumable.borrow().is_empty() {
+            return None;
+        }
+        self.own_task()
     }
 
     #[inline]
@@ -238,7 +267,7 @@ impl Worker {
                 self.found_work();
                 return Some(task);
             }
-            if self.desk().has_mail() {
+            if self.desk.has_mail() {
                 return None;
             }
             (0..PAUSES).for_each(|_| std::hint::spin_loop());
@@ -257,7 +286,7 @@ impl Worker {
             if let Some(task) = self.foreign_task(Look::Others) {
                 return Some(task);
             }
-            if self.desk().has_mail() {
+            if self.desk.has_mail() {
                 return None;
             }
             (0..PAUSES).for_each(|_| std::hint::spin_loop());
@@ -273,17 +302,17 @@ impl Worker {
             return Some(task);
         }
         let word = shared.queues.take(&self.seat, look);
-        self.desk().counters.steals.add(self.seat.stolen.take());
+        self.desk.counters.steals.add(self.seat.stolen.take());
         word.map(|word| self.record_of(word))
     }
 
     /// Sleeps until there may be work; false when the runtime stops.
     fn sleep(&self) -> bool {
-        if self.desk().has_mail() {
+        if self.desk.has_mail() {
             return true;
         }
         for _ in 0..self.fibers.trim_idle() {
-            self.desk().counters.stacks_trimmed.bump();
+            self.desk.counters.stacks_trimmed.bump();
         }
         if self.searching.replace(false) {
             self.shared.give_up_search();
@@ -291,7 +320,7 @@ impl Worker {
         let events = &self.shared.events;
         events.prepare(self.index);
         let stopping = self.shared.stopping.load(Ordering::SeqCst);
-        let notified = if stopping || self.desk().has_mail() || self.shared.has_tasks(self.index) {
+        let notified = if stopping || self.desk.has_mail() || self.shared.has_tasks(self.index) {
             match events.cancel(self.index) {
                 Cancelled::Unclaimed => None,
                 Cancelled::Claimed(notified) => Some(notified),
@@ -303,7 +332,7 @@ impl Worker {
             // The notifier counted us as searching.
             self.searching.set(true);
         }
-        !(stopping && !self.desk().has_mail() && !self.shared.has_tasks(self.index))
+        !(stopping && !self.desk.has_mail() && !self.shared.has_tasks(self.index))
     }
 
     pub(super) fn make_resumable(&self, fiber: u32, wait: Wait) {
@@ -326,14 +355,14 @@ impl Worker {
     where
         F: FnOnce(&Task<'_>) + Send,
     {
-        self.desk().counters.tasks_spawned.bump();
+        self.desk.counters.tasks_spawned.bump();
         let number = self.new_record(origin);
         let record = self.shared.tasks.get(number);
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before it was given back. The caller vouches for borrows.
-        let boxed = unsafe { record.store_closure(&self.shared.annexes, number, function) };
+        let boxed = unsafe { record.body.store(&self.shared.large_places, number, function) };
         if boxed {
-            self.desk().counters.closures_boxed.bump();
+            self.desk.counters.closures_boxed.bump();
         }
         self.shared.queues.queue(&self.seat, priority, Ready::Task(number).into());
         self.shared.work_arrived(&self.seat, priority);
@@ -361,8 +390,7 @@ impl Worker {
         // SAFETY: the frame came out of a queue.
         let number = self.new_record(unsafe { Frame::origin(frame) });
         // SAFETY: as in `spawn`.
-        unsafe { self.shared.tasks.get(number).store_half(frame) };
-        self.shared.annexes.get_or_grow(number).set_frame(frame.addr());
+        unsafe { self.shared.tasks.get(number).body.store_half(frame) };
         number
     }
 
@@ -375,6 +403,8 @@ impl Worker {
         abroad: u32,
         result: Result<(), Box<dyn Any + Send>>,
     ) {
+        // What unwinds from here is no task's panic.
+        let defect = AbortOnUnwind;
         let shared = &*self.shared;
         let scope = record.scope.load(Ordering::Relaxed);
         if let Err(panic) = result
@@ -386,28 +416,36 @@ impl Worker {
         if record.end() {
             shared.graph.owner_ended(shared, Some(self), number);
         }
-        if scope == JOINED {
-            let parent = record.parent.load(Ordering::Relaxed);
-            // SAFETY: the record's closure was a half.
-            let frame = unsafe { record.half() };
-            shared.tasks.give(&mut self.tasks.borrow_mut(), number);
-            // SAFETY: the half was run just now, or dropped because there was no stack for it.
-            if unsafe { Frame::open_latch(frame) } {
-                shared.wake(parent, Wait::Woken, Some(self));
-            }
-            return;
-        }
-        if abroad > 0
-            && shared.annexes.get_or_grow(number).subtree.close(abroad) == Progress::Pending
-        {
-            return;
-        }
-        let completed = self.completed.get();
         let parent = record.parent.load(Ordering::Relaxed);
-        if (completed.scope, completed.owner) == (scope, parent) {
+        let completed = self.completed.get();
+        if abroad == 0 && (completed.scope, completed.owner) == (scope, parent) {
             shared.tasks.give(&mut self.tasks.borrow_mut(), number);
             self.completed.set(Completed { tasks: completed.tasks + 1, ..completed });
+        } else if scope == JOINED {
+            self.finish_half(number, record);
         } else {
+            self.finish_slowly(number, record, abroad);
+        }
+        mem::forget(defect);
+    }
+
+    #[cold]
+    fn finish_half(&self, number: u32, record: &Record) {
+        let parent = record.parent.load(Ordering::Relaxed);
+        // SAFETY: the half was run just now, or dropped because there was no stack for it.
+        let frame = unsafe { record.body.running() }.frame;
+        self.shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+        // SAFETY: as above.
+        if unsafe { Frame::open_latch(frame) } {
+            self.shared.wake(parent, Wait::Woken, Some(self));
+        }
+    }
+
+    #[inline(never)]
+    fn finish_slowly(&self, number: u32, record: &Record, abroad: u32) {
+        // SAFETY: the task was run just now.
+        let subtree = || unsafe { record.body.running() }.subtree.close(abroad);
+        if abroad == 0 || subtree() == Progress::Done {
             self.complete(number);
         }
     }
@@ -447,7 +485,9 @@ impl Worker {
                 self.completed.set(Completed { scope, owner: parent, tasks: 1 });
                 return;
             }
-            if shared.annexes.get_or_grow(parent).subtree.complete_one() == Progress::Pending {
+            // SAFETY: the parent has run: it has started this task.
+            let running = unsafe { shared.tasks.get(parent).body.running() };
+            if running.subtree.complete_one() == Progress::Pending {
                 return;
             }
             number = parent;

@@ -17,7 +17,7 @@ use std::cell::Cell;
 use super::shared::Priority;
 use dispatching::Dispatcher;
 use pairs::PairQueues;
-use stealing::StealingDeques;
+use stealing::{OwnDeques, StealingDeques};
 
 /// How tasks get to workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -66,6 +66,8 @@ pub(super) struct Seat {
     /// Tasks taken from others, to be counted and set back by the worker.
     pub(super) stolen: Cell<u64>,
     random: Cell<u64>,
+    /// The worker's own deques, under stealing: nearly all calls end there.
+    deques: Option<OwnDeques>,
 }
 
 /// The policy of a runtime.
@@ -76,9 +78,9 @@ pub(super) enum Queues {
 }
 
 impl Seat {
-    pub(super) fn new(worker: usize) -> Self {
+    fn new(worker: usize, deques: Option<OwnDeques>) -> Self {
         let random = Cell::new(0x9E37_79B9_7F4A_7C15 ^ (worker as u64 + 1) << 32);
-        Self { worker, stolen: Cell::new(0), random }
+        Self { worker, stolen: Cell::new(0), random, deques }
     }
 
     fn note_stolen(&self, count: usize) {
@@ -111,6 +113,15 @@ impl Queues {
         }
     }
 
+    /// Returns the seat of a worker, of which there is one.
+    pub(super) fn seat(&self, worker: usize) -> Seat {
+        let deques = match self {
+            Self::Stealing(queues) => Some(queues.own(worker)),
+            Self::Dispatching(_) | Self::Pairs(_) => None,
+        };
+        Seat::new(worker, deques)
+    }
+
     /// Returns the policy in force.
     pub(super) fn policy(&self) -> Policy {
         match self {
@@ -131,9 +142,9 @@ impl Queues {
 
     /// Makes what the worker has queued visible to others, where that is not so anyway.
     #[cold]
-    pub(super) fn share(&self, seat: &Seat, priority: Priority) {
-        if let Self::Stealing(queues) = self {
-            queues.share(seat, priority);
+    pub(super) fn share(seat: &Seat, priority: Priority) {
+        if let Some(deques) = &seat.deques {
+            deques.share(priority);
         }
     }
 }
@@ -141,36 +152,63 @@ impl Queues {
 impl Schedule for Queues {
     #[inline]
     fn queue(&self, seat: &Seat, priority: Priority, task: u64) {
-        match self {
-            Self::Stealing(queues) => queues.queue(seat, priority, task),
-            Self::Dispatching(queues) => queues.queue(seat, priority, task),
-            Self::Pairs(queues) => queues.queue(seat, priority, task),
+        match &seat.deques {
+            Some(deques) => deques.queue(priority, task),
+            None => self.queue_elsewhere(seat, priority, task),
         }
     }
 
     #[inline]
     fn take(&self, seat: &Seat, look: Look) -> Option<u64> {
-        match self {
-            Self::Stealing(queues) => queues.take(seat, look),
-            Self::Dispatching(queues) => queues.take(seat, look),
-            Self::Pairs(queues) => queues.take(seat, look),
+        match &seat.deques {
+            Some(deques) if look == Look::Own => deques.take(),
+            _ => self.take_elsewhere(seat, look),
         }
     }
 
     #[inline]
     fn take_back(&self, seat: &Seat, priority: Priority, task: u64) -> bool {
-        match self {
-            Self::Stealing(queues) => queues.take_back(seat, priority, task),
-            Self::Dispatching(queues) => queues.take_back(seat, priority, task),
-            Self::Pairs(queues) => queues.take_back(seat, priority, task),
+        match &seat.deques {
+            Some(deques) => deques.take_back(priority, task),
+            None => self.take_back_elsewhere(seat, priority, task),
         }
     }
 
     fn has_tasks(&self, worker: usize) -> bool {
         match self {
-            Self::Stealing(queues) => queues.has_tasks(worker),
+            Self::Stealing(queues) => queues.has_tasks(),
             Self::Dispatching(queues) => queues.has_tasks(worker),
             Self::Pairs(queues) => queues.has_tasks(worker),
+        }
+    }
+}
+
+/// For who has no deques of its own.
+impl Queues {
+    #[inline(never)]
+    fn queue_elsewhere(&self, seat: &Seat, priority: Priority, task: u64) {
+        match self {
+            Self::Stealing(_) => unreachable!("every seat has deques"),
+            Self::Dispatching(queues) => queues.queue(seat, priority, task),
+            Self::Pairs(queues) => queues.queue(seat, priority, task),
+        }
+    }
+
+    #[inline(never)]
+    fn take_elsewhere(&self, seat: &Seat, look: Look) -> Option<u64> {
+        match self {
+            Self::Stealing(queues) => queues.rob(seat, look),
+            Self::Dispatching(queues) => queues.take(seat, look),
+            Self::Pairs(queues) => queues.take(seat, look),
+        }
+    }
+
+    #[inline(never)]
+    fn take_back_elsewhere(&self, seat: &Seat, priority: Priority, task: u64) -> bool {
+        match self {
+            Self::Stealing(_) => unreachable!("every seat has deques"),
+            Self::Dispatching(queues) => queues.take_back(seat, priority, task),
+            Self::Pairs(queues) => queues.take_back(seat, priority, task),
         }
     }
 }

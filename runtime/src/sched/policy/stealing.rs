@@ -4,55 +4,55 @@
 //! of what it shares, from a random worker on; it shares when it is asked, which it notices whenever
 //! it queues or takes a task. Who finds only tasks that are not shared breaks in before it sleeps.
 
+use std::cell::Cell;
+use std::sync::Arc;
+
 use super::super::deque::{Deque, Steal};
 use super::super::shared::{PRIORITIES, Priority};
-use super::{Look, Schedule, Seat};
+use super::{Look, Seat};
 use crate::memory::CacheLine;
 
 /// A thief takes half of what it finds, up to this many.
 const LARGEST_LOOT: usize = 32;
 
 pub(in crate::sched) struct StealingDeques {
-    desks: Box<[CacheLine<[Deque; 3]>]>,
+    desks: Box<[Arc<Deques>]>,
+}
+
+/// By priority.
+type Deques = CacheLine<[Deque; 3]>;
+
+/// A worker's own deques, as it alone may use them.
+#[derive(Debug)]
+pub(super) struct OwnDeques {
+    deques: Arc<Deques>,
+    /// There may be tasks of high priority.
+    urgent: Cell<bool>,
 }
 
 impl StealingDeques {
     pub(super) fn new(workers: usize) -> Self {
-        let desk = |_| CacheLine(std::array::from_fn(|_| Deque::new()));
+        let desk = |_| Arc::new(CacheLine(std::array::from_fn(|_| Deque::new())));
         Self { desks: (0..workers).map(desk).collect() }
     }
 
-    pub(super) fn share(&self, seat: &Seat, priority: Priority) {
-        self.own(seat, priority).share();
-    }
-
-    #[inline]
-    fn own(&self, seat: &Seat, priority: Priority) -> &Deque {
-        &self.desks[seat.worker][priority as usize]
-    }
-
-    #[inline]
-    fn take_own(&self, seat: &Seat) -> Option<u64> {
-        for priority in PRIORITIES {
-            let deque = self.own(seat, priority);
-            if let Some(task) = deque.pop() {
-                if deque.is_wanted() {
-                    deque.share();
-                }
-                return Some(task);
-            }
-        }
-        None
+    pub(super) fn own(&self, worker: usize) -> OwnDeques {
+        OwnDeques { deques: Arc::clone(&self.desks[worker]), urgent: Cell::new(false) }
     }
 
     /// Returns one task of another worker and queues the rest of the loot as own.
-    fn rob(&self, seat: &Seat, take: impl Fn(&Deque, &mut [u64]) -> Steal) -> Option<u64> {
+    pub(super) fn rob(&self, seat: &Seat, look: Look) -> Option<u64> {
+        let own = seat.deques.as_ref()?;
         let mut loot = [0; LARGEST_LOOT];
         for priority in PRIORITIES {
             for victim in seat.others(self.desks.len(), seat.worker) {
                 let deque = &self.desks[victim][priority as usize];
                 let count = loop {
-                    match take(deque, &mut loot) {
+                    let stolen = match look {
+                        Look::Hard => deque.break_in(&mut loot),
+                        Look::Own | Look::Others => deque.steal(&mut loot),
+                    };
+                    match stolen {
                         Steal::Taken(count) => break count,
                         Steal::Empty => break 0,
                         Steal::Lost => std::hint::spin_loop(),
@@ -60,10 +60,9 @@ impl StealingDeques {
                 };
                 if let Some((&first, rest)) = loot[..count].split_first() {
                     seat.note_stolen(count);
-                    let own = self.own(seat, priority);
                     // The youngest of them ends up to be run first, as it would have been there.
                     for &task in rest {
-                        own.push(task);
+                        own.push(priority, task);
                     }
                     return Some(first);
                 }
@@ -71,30 +70,73 @@ impl StealingDeques {
         }
         None
     }
+
+    pub(super) fn has_tasks(&self) -> bool {
+        self.desks.iter().flat_map(|desk| desk.iter()).any(|deque| deque.len() > 0)
+    }
 }
 
-impl Schedule for StealingDeques {
+impl OwnDeques {
+    pub(super) fn share(&self, priority: Priority) {
+        self.deques[priority as usize].share();
+    }
+
     #[inline]
-    fn queue(&self, seat: &Seat, priority: Priority, task: u64) {
-        let deque = self.own(seat, priority);
-        deque.push(task);
+    pub(super) fn queue(&self, priority: Priority, task: u64) {
+        let deque = self.push(priority, task);
         if deque.is_wanted() {
             deque.share();
         }
     }
 
     #[inline]
-    fn take(&self, seat: &Seat, look: Look) -> Option<u64> {
-        match look {
-            Look::Own => self.take_own(seat),
-            Look::Others => self.rob(seat, Deque::steal),
-            Look::Hard => self.rob(seat, Deque::break_in),
+    fn push(&self, priority: Priority, task: u64) -> &Deque {
+        if priority == Priority::High {
+            self.urgent.set(true);
+        }
+        let deque = &self.deques[priority as usize];
+        deque.push(task);
+        deque
+    }
+
+    #[inline]
+    pub(super) fn take(&self) -> Option<u64> {
+        if self.urgent.get()
+            && let Some(task) = self.take_urgent()
+        {
+            return Some(task);
+        }
+        match self.take_of(Priority::Normal) {
+            Some(task) => Some(task),
+            None => self.take_of_low(),
         }
     }
 
     #[inline]
-    fn take_back(&self, seat: &Seat, priority: Priority, task: u64) -> bool {
-        let deque = self.own(seat, priority);
+    fn take_of(&self, priority: Priority) -> Option<u64> {
+        let deque = &self.deques[priority as usize];
+        let task = deque.pop()?;
+        if deque.is_wanted() {
+            deque.share();
+        }
+        Some(task)
+    }
+
+    #[cold]
+    fn take_urgent(&self) -> Option<u64> {
+        let task = self.take_of(Priority::High);
+        self.urgent.set(task.is_some());
+        task
+    }
+
+    #[cold]
+    fn take_of_low(&self) -> Option<u64> {
+        self.take_of(Priority::Low)
+    }
+
+    #[inline]
+    pub(super) fn take_back(&self, priority: Priority, task: u64) -> bool {
+        let deque = &self.deques[priority as usize];
         match deque.pop() {
             Some(last) if last == task => true,
             Some(other) => {
@@ -103,9 +145,5 @@ impl Schedule for StealingDeques {
             }
             None => false,
         }
-    }
-
-    fn has_tasks(&self, _: usize) -> bool {
-        self.desks.iter().flat_map(|desk| desk.iter()).any(|deque| deque.len() > 0)
     }
 }

@@ -23,7 +23,7 @@ fn take(queues: &Queues, seat: &Seat) -> Option<u64> {
 fn a_worker_finds_its_own_by_priority() {
     for policy in POLICIES {
         let queues = Queues::new(policy, 2);
-        let seat = Seat::new(1);
+        let seat = queues.seat(1);
         queues.queue(&seat, Priority::Low, 1);
         queues.queue(&seat, Priority::Normal, 2);
         queues.queue(&seat, Priority::High, 3);
@@ -37,7 +37,7 @@ fn a_worker_finds_its_own_by_priority() {
 fn the_last_task_can_be_taken_back_unless_it_is_gone() {
     for policy in POLICIES {
         let queues = Queues::new(policy, 4);
-        let (seat, other) = (Seat::new(1), Seat::new(2));
+        let (seat, other) = (queues.seat(1), queues.seat(2));
         queues.queue(&seat, Priority::Normal, 1);
         queues.queue(&seat, Priority::Normal, 2);
         assert!(!queues.take_back(&seat, Priority::Normal, 1), "{policy:?}");
@@ -51,7 +51,7 @@ fn the_last_task_can_be_taken_back_unless_it_is_gone() {
 fn others_get_what_one_worker_started() {
     for policy in POLICIES {
         let queues = Queues::new(policy, 4);
-        let seats: Vec<Seat> = (0..4).map(Seat::new).collect();
+        let seats: Vec<Seat> = (0..4).map(|worker| queues.seat(worker)).collect();
         (0..100).for_each(|task| queues.queue(&seats[1], Priority::Normal, task));
         assert_eq!(queues.has_tasks(3), policy != Policy::Dispatching, "{policy:?}");
         let mut taken: Vec<u64> = std::iter::from_fn(|| take(&queues, &seats[3])).collect();
@@ -81,7 +81,7 @@ fn each_task_is_given_out_once() {
             for worker in 1..4u64 {
                 let (queues, taken, left) = (&queues, &taken, &left);
                 scope.spawn(move || {
-                    let seat = Seat::new(worker as usize);
+                    let seat = queues.seat(worker as usize);
                     let mut mine = Vec::new();
                     let mut round = 0;
                     while left.load(Ordering::Relaxed) > 0 {
