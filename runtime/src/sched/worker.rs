@@ -55,20 +55,17 @@ pub(super) struct Worker {
     /// Fibers whose tasks let others go first.
     yielded: RefCell<VecDeque<u32>>,
     searching: Cell<bool>,
-    completed: Cell<Completed>,
+    completed: Completed,
 }
 
 /// Tasks of one scope that have completed here, one after the other, and are not yet counted.
-#[derive(Clone, Copy)]
 struct Completed {
-    scope: u32,
+    /// `JOINED` if there are none.
+    scope: Cell<u32>,
     /// The scope's owner, who has started all of them.
-    owner: u32,
-    tasks: u32,
+    owner: Cell<u32>,
+    tasks: Cell<u32>,
 }
-
-/// Matches no task that completes in a scope, nor one that is in none.
-const NOTHING_COMPLETED: Completed = Completed { scope: JOINED, owner: NONE, tasks: 0 };
 
 /// Ends the process if it is dropped, which happens only in unwinding.
 struct AbortOnUnwind;
@@ -76,6 +73,18 @@ struct AbortOnUnwind;
 impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         process::abort();
+    }
+}
+
+impl Completed {
+    fn new() -> Self {
+        Self { scope: Cell::new(JOINED), owner: Cell::new(NONE), tasks: Cell::new(0) }
+    }
+
+    fn set(&self, scope: u32, owner: u32, tasks: u32) {
+        self.scope.set(scope);
+        self.owner.set(owner);
+        self.tasks.set(tasks);
     }
 }
 
@@ -95,7 +104,7 @@ impl Worker {
             resumed: Cell::new(0),
             yielded: RefCell::default(),
             searching: Cell::new(false),
-            completed: Cell::new(NOTHING_COMPLETED),
+            completed: Completed::new(),
         });
         // Tasks' panics are caught where they run. One that arrives here is a defect of the
         // scheduler, which has printed its message; going on would leave waiters hanging.
@@ -185,7 +194,7 @@ impl Worker {
                 // SAFETY: as in `run_tasks`.
                 unsafe { record.body.consume(&self.shared.large_places, task, None) };
                 self.report_completed();
-                self.finish(task, record, 0, Err(Box::new(text)));
+                self.finish(task, record, 0, Some(Box::new(text)));
             }
         }
     }
@@ -204,7 +213,7 @@ impl Worker {
                     Ok(()) => None,
                     Err(panic) => {
                         let abroad = task.spawned_abroad.get();
-                        self.finish(task.number(), task.record(), abroad, Err(panic));
+                        self.finish(task.number(), task.record(), abroad, Some(panic));
                         self.next_task()
                     }
                 };
@@ -220,10 +229,12 @@ impl Worker {
     #[inline]
     fn run_tasks<'fiber>(&'fiber self, task: &Task<'fiber>, first: u32) {
         let shared = &*self.shared;
+        let completed = &self.completed;
         let mut number = first;
         loop {
             let record = shared.tasks.get(number);
-            if self.completed.get().scope != record.scope.load(Ordering::Relaxed) {
+            let scope = record.scope.load(Ordering::Relaxed);
+            if completed.scope.get() != scope {
                 self.report_completed();
             }
             self.desk.counters.tasks_run.bump();
@@ -231,7 +242,14 @@ impl Worker {
             // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
             // or `record_half` stored a closure before it queued the number.
             unsafe { record.body.consume(&shared.large_places, number, Some(task)) };
-            self.finish(number, record, task.spawned_abroad.get(), Ok(()));
+            let is_like_the_last = completed.scope.get() == scope
+                && completed.owner.get() == record.parent.load(Ordering::Relaxed);
+            if is_like_the_last && task.spawned_abroad.get() == 0 && !record.end() {
+                shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+                completed.tasks.set(completed.tasks.get() + 1);
+            } else {
+                self.finish(number, record, task.spawned_abroad.get(), None);
+            }
             match self.next_task() {
                 Some(next) => number = next,
                 None => return,
@@ -351,13 +369,13 @@ impl Worker {
     /// Whatever `function` borrows stays until the task is complete: `origin.scope` is joined
     /// before it goes away, and the task `origin.parent` was started, directly or not, by the
     /// owner of that scope.
+    #[inline]
     pub(super) unsafe fn spawn<F>(&self, origin: Origin, priority: Priority, function: F)
     where
         F: FnOnce(&Task<'_>) + Send,
     {
         self.desk.counters.tasks_spawned.bump();
-        let number = self.new_record(origin);
-        let record = self.shared.tasks.get(number);
+        let (number, record) = self.new_record(origin);
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before it was given back. The caller vouches for borrows.
         let boxed = unsafe { record.body.store(&self.shared.large_places, number, function) };
@@ -368,12 +386,13 @@ impl Worker {
         self.shared.work_arrived(&self.seat, priority);
     }
 
-    #[inline]
-    fn new_record(&self, origin: Origin) -> u32 {
+    #[inline(always)]
+    fn new_record(&self, origin: Origin) -> (u32, &Record) {
         let tasks = &self.shared.tasks;
         let number = tasks.take(&mut self.tasks.borrow_mut()).expect("too many live tasks");
-        tasks.get(number).begin(origin);
-        number
+        let record = tasks.get(number);
+        record.begin(origin);
+        (number, record)
     }
 
     /// Returns the record of a task that came out of a queue.
@@ -388,26 +407,26 @@ impl Worker {
     #[cold]
     fn record_half(&self, frame: *const Frame) -> u32 {
         // SAFETY: the frame came out of a queue.
-        let number = self.new_record(unsafe { Frame::origin(frame) });
+        let (number, record) = self.new_record(unsafe { Frame::origin(frame) });
         // SAFETY: as in `spawn`.
-        unsafe { self.shared.tasks.get(number).body.store_half(frame) };
+        unsafe { record.body.store_half(frame) };
         number
     }
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
-    #[inline]
+    #[inline(never)]
     fn finish(
         &self,
         number: u32,
         record: &Record,
         abroad: u32,
-        result: Result<(), Box<dyn Any + Send>>,
+        panic: Option<Box<dyn Any + Send>>,
     ) {
         // What unwinds from here is no task's panic.
         let defect = AbortOnUnwind;
         let shared = &*self.shared;
         let scope = record.scope.load(Ordering::Relaxed);
-        if let Err(panic) = result
+        if let Some(panic) = panic
             && scope < JOINED
         {
             let place = sequential_place(&shared.tasks, number);
@@ -416,15 +435,12 @@ impl Worker {
         if record.end() {
             shared.graph.owner_ended(shared, Some(self), number);
         }
-        let parent = record.parent.load(Ordering::Relaxed);
-        let completed = self.completed.get();
-        if abroad == 0 && (completed.scope, completed.owner) == (scope, parent) {
-            shared.tasks.give(&mut self.tasks.borrow_mut(), number);
-            self.completed.set(Completed { tasks: completed.tasks + 1, ..completed });
-        } else if scope == JOINED {
+        // SAFETY: the task was run just now.
+        let subtree = || unsafe { record.body.running() }.subtree.close(abroad);
+        if scope == JOINED {
             self.finish_half(number, record);
-        } else {
-            self.finish_slowly(number, record, abroad);
+        } else if abroad == 0 || subtree() == Progress::Done {
+            self.complete(number);
         }
         mem::forget(defect);
     }
@@ -441,24 +457,17 @@ impl Worker {
         }
     }
 
-    #[inline(never)]
-    fn finish_slowly(&self, number: u32, record: &Record, abroad: u32) {
-        // SAFETY: the task was run just now.
-        let subtree = || unsafe { record.body.running() }.subtree.close(abroad);
-        if abroad == 0 || subtree() == Progress::Done {
-            self.complete(number);
-        }
-    }
-
     /// Counts the tasks that have completed here.
     ///
     /// That must happen before this worker does anything but run a task of the same scope: while
     /// it does that the scope is not done anyway.
     #[inline]
     pub(super) fn report_completed(&self) {
-        let Completed { scope, owner, tasks } = self.completed.get();
-        if tasks > 0 {
-            self.completed.set(NOTHING_COMPLETED);
+        let completed = &self.completed;
+        if completed.tasks.get() > 0 {
+            let (scope, owner, tasks) =
+                (completed.scope.get(), completed.owner.get(), completed.tasks.get());
+            completed.set(JOINED, NONE, 0);
             if self.shared.scopes.get(scope).pending.complete(tasks) == Progress::Done {
                 self.shared.wake(owner, Wait::Woken, Some(self));
             }
@@ -482,7 +491,7 @@ impl Worker {
             if core.owner() == parent {
                 // Another scope's: its tasks have completed before.
                 self.report_completed();
-                self.completed.set(Completed { scope, owner: parent, tasks: 1 });
+                self.completed.set(scope, parent, 1);
                 return;
             }
             // SAFETY: the parent has run: it has started this task.
