@@ -23,7 +23,6 @@ use super::join::Frame;
 use super::record::NONE;
 use super::task::Task;
 use crate::memory::Segments;
-use crate::sync::Completion;
 
 /// How large a closure may be to lie in the record, and in its larger place.
 const SMALL: usize = 24;
@@ -63,8 +62,6 @@ type Call = unsafe fn(&Body, &LargePlaces, u32, Option<&Task<'_>>);
 pub(super) struct Running {
     pub(super) worker: u32,
     pub(super) fiber: u32,
-    /// Counts the completion of tasks spawned into scopes of others; opened with the first.
-    pub(super) subtree: Completion,
     /// The frame whose half the task is; null if it is none.
     pub(super) frame: *const Frame,
     /// The address of the frame whose latch the task waits for; 0 if it waits for none.
@@ -99,8 +96,7 @@ impl Default for LargePlace {
 
 impl Running {
     fn new(worker: u32, fiber: u32, frame: *const Frame) -> Self {
-        let (subtree, awaits) = (Completion::new(), AtomicUsize::new(0));
-        Self { worker, fiber, subtree, frame, awaits }
+        Self { worker, fiber, frame, awaits: AtomicUsize::new(0) }
     }
 
     /// Announces that the task is about to wait for the frame at this address; 0 for none.

@@ -97,9 +97,9 @@ impl Task<'_> {
                 latch: AtomicU32::new(RUNNING),
                 origin: Origin {
                     run: self.run(),
-                    parent: self.number(),
-                    index: self.spawned.get(),
                     scope: JOINED,
+                    index: self.spawned.get(),
+                    lineage: self.number(),
                     level: self.level.get(),
                     floor: self.level.get(),
                 },

@@ -2,14 +2,18 @@
 //!
 //! ```text
 //! free --spawn--> queued --a worker takes it--> running <--> suspended
-//!   ^                                              | closure returned: `live` cleared
-//!   |                                              v
-//!   '---- all tasks it started are complete ---- ended
+//!   ^                                              |
+//!   '---------- closure returned: `live` cleared --'
 //! ```
 //!
-//! An ended task keeps its record until every task that it started in somebody else's scope is
-//! complete, recursively. So the chain of parents of a live task is always there to be read, and a
-//! scope need count only what its owner started.
+//! What a live task can name lives: the owner of the scope it is in, or the other half of its join,
+//! and so on up to the root. The task that has spawned it may be gone.
+//!
+//! A task has a place in a *sequential order*, by which one of several panics is chosen. It counts
+//! by levels: at each, how many tasks the owner of the scope had spawned before. A task that another
+//! task of the scope has spawned comes after that task of the owner that it descends from, and
+//! before the owner's next; among those the order is fixed, but arbitrary (by a hash of 32 bits of
+//! how it descends), for an order of descent would need the ancestors' records.
 //!
 //! The right half of a join gets a record when somebody takes it from a queue, and its end is told
 //! by a latch (see `join`).
@@ -23,7 +27,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::body::Body;
-use crate::memory::Pool;
+use super::shared::Shared;
 
 /// No record, or no scope.
 pub(super) const NONE: u32 = u32::MAX;
@@ -76,12 +80,14 @@ pub(super) struct Record {
     pub(super) body: Body,
     /// Identifies the call of `Runtime::run` that the task belongs to.
     pub(super) run: AtomicU32,
-    /// The task that spawned this one.
-    pub(super) parent: AtomicU32,
-    /// How many tasks the parent had spawned before this one.
-    pub(super) index: AtomicU32,
     /// The scope this task was spawned into, or `NONE` or `JOINED`.
     pub(super) scope: AtomicU32,
+    /// How many tasks the scope's owner, or the other half, had spawned before this one, or before
+    /// the one of its own that this descends from.
+    pub(super) index: AtomicU32,
+    /// In a scope, how it descends from a task of the owner; 0 for that one itself. Of half of a
+    /// join, the task that is the other half.
+    pub(super) lineage: AtomicU32,
     /// How many scopes are around this task, and how many of them were opened outside of the
     /// innermost join.
     pub(super) level: AtomicU32,
@@ -94,9 +100,9 @@ const _: () = assert!(size_of::<Record>() == 64, "a record is one cache line");
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) run: u32,
-    pub(super) parent: u32,
-    pub(super) index: u32,
     pub(super) scope: u32,
+    pub(super) index: u32,
+    pub(super) lineage: u32,
     pub(super) level: u32,
     pub(super) floor: u32,
 }
@@ -107,9 +113,9 @@ impl Record {
     pub(super) fn begin(&self, origin: Origin) {
         // All `Relaxed`: publishing the number in a queue orders them.
         self.run.store(origin.run, Ordering::Relaxed);
-        self.parent.store(origin.parent, Ordering::Relaxed);
-        self.index.store(origin.index, Ordering::Relaxed);
         self.scope.store(origin.scope, Ordering::Relaxed);
+        self.index.store(origin.index, Ordering::Relaxed);
+        self.lineage.store(origin.lineage, Ordering::Relaxed);
         self.level.store(origin.level, Ordering::Relaxed);
         self.floor.store(origin.floor, Ordering::Relaxed);
     }
@@ -152,16 +158,38 @@ impl Record {
     }
 }
 
-/// Returns the place of task `number` in sequential order: what each of its ancestors, from the
-/// root, had spawned before. Lexicographic order is the order of sequential execution.
-///
-/// The task has not ended, or the caller is the one that is ending it.
-pub(super) fn sequential_place(tasks: &Pool<Record>, mut number: u32) -> Vec<u32> {
-    let mut place = Vec::new();
-    while number != NONE {
-        let record = tasks.get(number);
-        place.push(record.index.load(Ordering::Relaxed));
-        number = record.parent.load(Ordering::Relaxed);
+/// Returns how the `spawned`th task descends that a task of this lineage spawns in its own scope.
+#[inline]
+pub(super) fn child_lineage(lineage: u32, spawned: u32) -> u32 {
+    // A step of the finalizer of MurmurHash3 (Appleby 2008) between the two; 0 is the owner's.
+    let mixed = (lineage ^ lineage >> 16).wrapping_mul(0x85EB_CA6B).wrapping_add(spawned);
+    (mixed ^ mixed >> 13).wrapping_mul(0xC2B2_AE35) | 1
+}
+
+/// A place in sequential order, which is the lexicographic one; from the root.
+pub(super) type Place = Vec<(u32, u32)>;
+
+/// Returns the place of a task that has not ended, or that the caller is ending.
+pub(super) fn sequential_place(shared: &Shared, mut number: u32) -> Place {
+    let mut place = Place::new();
+    loop {
+        let record = shared.tasks.get(number);
+        let index = record.index.load(Ordering::Relaxed);
+        let lineage = record.lineage.load(Ordering::Relaxed);
+        match record.scope.load(Ordering::Relaxed) {
+            NONE => {
+                place.push((index, 0));
+                break;
+            }
+            JOINED => {
+                place.push((index, 0));
+                number = lineage;
+            }
+            scope => {
+                place.push((index, lineage));
+                number = shared.scopes.get(scope).owner();
+            }
+        }
     }
     place.reverse();
     place

@@ -112,7 +112,9 @@ impl Task<'_> {
         let errand = Errand::new(function, &landing);
         let origin = root_origin(SPAWNED, entry.index);
         // SAFETY: the closure borrows nothing, and is in no scope.
-        unsafe { self.worker.spawn(origin, Priority::Normal, |task| errand.run(|f| f(task))) };
+        unsafe {
+            self.worker.spawn(origin, false, Priority::Normal, |task| errand.run(|f| f(task)))
+        };
         entry.queued();
         Handle::new(landing)
     }
@@ -137,7 +139,7 @@ impl Shared {
 }
 
 fn root_origin(run: u32, index: u32) -> Origin {
-    Origin { run, parent: NONE, index, scope: NONE, level: 0, floor: 0 }
+    Origin { run, scope: NONE, index, lineage: 0, level: 0, floor: 0 }
 }
 
 fn spawned_landing<R>(shared: &Shared, index: u32) -> Arc<Landing<R>> {

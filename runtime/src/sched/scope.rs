@@ -6,9 +6,11 @@
 //!                 suspended '--' woken by the last completion
 //! ```
 //!
-//! The scope counts the tasks that its owner started. A task that another task started in the
-//! scope is counted by that one, whose own completion waits for it; so the count is zero only
-//! when all are complete, and starting a task costs no interlocked instruction.
+//! Starting a task costs no interlocked instruction. The owner counts what it starts for itself,
+//! and says so when it gets to the end. Another task of the scope starts one on *credit*: its worker
+//! keeps completions of the scope's tasks to itself for a while, each of which pays for a start, and
+//! buys more in advance when none is left (see `worker`). So what the scope has counted is never
+//! less than what is pending.
 //!
 //! When several tasks panic, the scope keeps the panic that comes first in sequential order; a
 //! panic of the owner's own code comes before all of them.
@@ -24,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
-use super::record::Origin;
+use super::record::{JOINED, NONE, Origin, Place, child_lineage};
 use super::shared::Priority;
 use super::task::Task;
 use crate::sync::{Completion, Progress};
@@ -53,7 +55,7 @@ pub(super) struct ScopeCore {
 }
 
 struct Panic {
-    place: Vec<u32>,
+    place: Place,
     payload: Box<dyn Any + Send>,
 }
 
@@ -76,17 +78,14 @@ impl<'scope> Scope<'scope, '_> {
             self.level > task.floor.get(),
             "half of a join spawns only into scopes that it has opened itself"
         );
-        let index = task.spawned.get();
+        let spawned = task.spawned.get();
         let is_owner = task.number() == self.owner;
-        if !is_owner && task.spawned_abroad.get() == 0 {
-            // SAFETY: the task runs: it is the caller.
-            unsafe { task.record().body.running() }.subtree.open();
-        }
+        let (index, lineage) = if is_owner { (spawned, 0) } else { self.descent(task, spawned) };
         let origin = Origin {
             run: self.run,
-            parent: task.number(),
-            index,
             scope: self.core,
+            index,
+            lineage,
             level: self.level,
             floor: task.floor.get(),
         };
@@ -96,13 +95,46 @@ impl<'scope> Scope<'scope, '_> {
         // unrelated scope outlives 'scope, which no borrow of this value does; and a task of
         // another run, which could get it through a plain thread, was refused above. The count
         // below, which closing the scope reads, follows in any case: `spawn` panics only before
-        // it has queued the task.
-        unsafe { task.worker.spawn(origin, priority, function) };
-        task.spawned.set(index + 1);
+        // it has counted or queued the task.
+        unsafe { task.worker.spawn(origin, !is_owner, priority, function) };
+        task.spawned.set(spawned + 1);
         if is_owner {
             self.started.store(self.started.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns index and lineage of the `spawned`th task of a task that does not own the scope.
+    #[inline]
+    fn descent(&self, task: &Task<'_>, spawned: u32) -> (u32, u32) {
+        let record = task.record();
+        if record.scope.load(Ordering::Relaxed) == self.core {
+            let lineage = record.lineage.load(Ordering::Relaxed);
+            (record.index.load(Ordering::Relaxed), child_lineage(lineage, spawned))
         } else {
-            task.spawned_abroad.set(task.spawned_abroad.get() + 1);
+            self.far_descent(task, spawned)
+        }
+    }
+
+    /// As `descent`, for a task in a scope or a join inside of this one.
+    #[cold]
+    fn far_descent(&self, task: &Task<'_>, spawned: u32) -> (u32, u32) {
+        let shared = &*task.worker.shared;
+        let (mut number, mut step) = (task.number(), spawned);
+        loop {
+            let record = shared.tasks.get(number);
+            let index = record.index.load(Ordering::Relaxed);
+            let lineage = record.lineage.load(Ordering::Relaxed);
+            let scope = record.scope.load(Ordering::Relaxed);
+            let (above, lineage) = match scope {
+                NONE => return (index, child_lineage(0, step)),
+                JOINED => (lineage, 0),
+                _ => (shared.scopes.get(scope).owner(), lineage),
+            };
+            if scope == self.core || above == self.owner {
+                return (index, child_lineage(lineage, step));
+            }
+            step = child_lineage(child_lineage(lineage, index), step);
+            number = above;
         }
     }
 }
@@ -125,7 +157,7 @@ impl ScopeCore {
     }
 
     /// Keeps a task's panic unless one that comes earlier is kept already.
-    pub(super) fn note_panic(&self, place: Vec<u32>, payload: Box<dyn Any + Send>) {
+    pub(super) fn note_panic(&self, place: Place, payload: Box<dyn Any + Send>) {
         let panic = Panic { place, payload };
         let mut kept = self.panic.lock();
         let later = match &mut *kept {

@@ -31,8 +31,6 @@ pub struct Task<'fiber> {
     pub(super) floor: Cell<u32>,
     /// Tasks that this one spawned in all.
     pub(super) spawned: Cell<u32>,
-    /// Tasks that this one spawned into scopes of others.
-    pub(super) spawned_abroad: Cell<u32>,
 }
 
 impl<'fiber> Task<'fiber> {
@@ -55,7 +53,6 @@ impl<'fiber> Task<'fiber> {
             level: Cell::new(0),
             floor: Cell::new(0),
             spawned: Cell::new(0),
-            spawned_abroad: Cell::new(0),
         }
     }
 
@@ -68,7 +65,6 @@ impl<'fiber> Task<'fiber> {
         self.level.set(record.level.load(Ordering::Relaxed));
         self.floor.set(record.floor.load(Ordering::Relaxed));
         self.spawned.set(0);
-        self.spawned_abroad.set(0);
     }
 
     /// Returns the number of the task's record.
@@ -208,7 +204,7 @@ impl<'fiber> Task<'fiber> {
     /// Gives the worker up until somebody wakes this task; that was arranged before.
     pub(super) fn suspend(&self) -> Wait {
         self.worker.desk.counters.suspensions.bump();
-        self.worker.report_completed();
+        self.worker.settle();
         current::leave(self.worker);
         let resume = self.yielder.suspend(Yielded::Blocked);
         current::enter(self);

@@ -348,7 +348,7 @@ impl State {
             let before = if place == 0 { circle.len() - 1 } else { place - 1 };
             waits_for_cell(&circle[place]) && waits_for_cell(&circle[before])
         };
-        let place_of = |&member: &u32| sequential_place(&shared.tasks, member);
+        let place_of = |&member: &u32| sequential_place(shared, member);
         let aside = circle.iter().copied().filter(is_aside);
         if let Some(task) = aside.max_by_key(place_of) {
             return (vec![task], Wait::Woken);
@@ -403,10 +403,10 @@ fn joiner_of(shared: &Shared, task: u32) -> Option<u32> {
     }
     if scope == JOINED {
         let frame = frame_of(shared, task)?;
-        let parent = shared.tasks.get(task).parent.load(Ordering::Relaxed);
-        // SAFETY: the parent has begun to run: it called `join`.
-        let running = unsafe { shared.tasks.get(parent).body.running() };
-        return running.awaits_half(frame).then_some(parent);
+        let other = shared.tasks.get(task).lineage.load(Ordering::Relaxed);
+        // SAFETY: the other half has begun to run: it called `join`.
+        let running = unsafe { shared.tasks.get(other).body.running() };
+        return running.awaits_half(frame).then_some(other);
     }
     let core = shared.scopes.get(scope);
     core.is_joining().then(|| core.owner())

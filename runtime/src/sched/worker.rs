@@ -55,17 +55,19 @@ pub(super) struct Worker {
     /// Fibers whose tasks let others go first.
     yielded: RefCell<VecDeque<u32>>,
     searching: Cell<bool>,
-    completed: Completed,
+    account: Account,
 }
 
-/// Tasks of one scope that have completed here, one after the other, and are not yet counted.
-struct Completed {
-    /// `JOINED` if there are none.
+/// What this worker has with the scope whose tasks it runs: tasks that have completed here and are
+/// not yet counted as such, or that were counted as started and are not.
+struct Account {
+    /// `JOINED` if there is none.
     scope: Cell<u32>,
-    /// The scope's owner, who has started all of them.
-    owner: Cell<u32>,
-    tasks: Cell<u32>,
+    credit: Cell<u32>,
 }
+
+/// So many starts are counted at once when credit runs out.
+const LOAN: u32 = 64;
 
 /// Ends the process if it is dropped, which happens only in unwinding.
 struct AbortOnUnwind;
@@ -73,18 +75,6 @@ struct AbortOnUnwind;
 impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         process::abort();
-    }
-}
-
-impl Completed {
-    fn new() -> Self {
-        Self { scope: Cell::new(JOINED), owner: Cell::new(NONE), tasks: Cell::new(0) }
-    }
-
-    fn set(&self, scope: u32, owner: u32, tasks: u32) {
-        self.scope.set(scope);
-        self.owner.set(owner);
-        self.tasks.set(tasks);
     }
 }
 
@@ -104,7 +94,7 @@ impl Worker {
             resumed: Cell::new(0),
             yielded: RefCell::default(),
             searching: Cell::new(false),
-            completed: Completed::new(),
+            account: Account { scope: Cell::new(JOINED), credit: Cell::new(0) },
         });
         // Tasks' panics are caught where they run. One that arrives here is a defect of the
         // scheduler, which has printed its message; going on would leave waiters hanging.
@@ -193,8 +183,8 @@ impl Worker {
                 let record = self.shared.tasks.get(task);
                 // SAFETY: as in `run_tasks`.
                 unsafe { record.body.consume(&self.shared.large_places, task, None) };
-                self.report_completed();
-                self.finish(task, record, 0, Some(Box::new(text)));
+                self.settle();
+                self.finish(task, record, Some(Box::new(text)));
             }
         }
     }
@@ -212,14 +202,13 @@ impl Worker {
                 next = match catch_unwind(run) {
                     Ok(()) => None,
                     Err(panic) => {
-                        let abroad = task.spawned_abroad.get();
-                        self.finish(task.number(), task.record(), abroad, Some(panic));
+                        self.finish(task.number(), task.record(), Some(panic));
                         self.next_task()
                     }
                 };
             }
             current::leave(self);
-            self.report_completed();
+            self.settle();
             message = yielder.suspend(Yielded::Idle);
         }
     }
@@ -229,26 +218,24 @@ impl Worker {
     #[inline]
     fn run_tasks<'fiber>(&'fiber self, task: &Task<'fiber>, first: u32) {
         let shared = &*self.shared;
-        let completed = &self.completed;
+        let account = &self.account;
         let mut number = first;
         loop {
             let record = shared.tasks.get(number);
             let scope = record.scope.load(Ordering::Relaxed);
-            if completed.scope.get() != scope {
-                self.report_completed();
+            if account.scope.get() != scope {
+                self.settle();
             }
             self.desk.counters.tasks_run.bump();
             task.begin(number, record);
             // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
             // or `record_half` stored a closure before it queued the number.
             unsafe { record.body.consume(&shared.large_places, number, Some(task)) };
-            let is_like_the_last = completed.scope.get() == scope
-                && completed.owner.get() == record.parent.load(Ordering::Relaxed);
-            if is_like_the_last && task.spawned_abroad.get() == 0 && !record.end() {
+            if account.scope.get() == scope && scope < JOINED && !record.end() {
                 shared.tasks.give(&mut self.tasks.borrow_mut(), number);
-                completed.tasks.set(completed.tasks.get() + 1);
+                account.credit.set(account.credit.get() + 1);
             } else {
-                self.finish(number, record, task.spawned_abroad.get(), None);
+                self.finish(number, record, None);
             }
             match self.next_task() {
                 Some(next) => number = next,
@@ -362,20 +349,28 @@ impl Worker {
         self.yielded.borrow_mut().push_back(fiber);
     }
 
-    /// Queues a task of a scope.
+    /// Queues a task of a scope; on credit, unless the scope's owner counts it.
     ///
     /// # Safety
     ///
     /// Whatever `function` borrows stays until the task is complete: `origin.scope` is joined
-    /// before it goes away, and the task `origin.parent` was started, directly or not, by the
-    /// owner of that scope.
+    /// before it goes away, and the caller's task is the owner of that scope, or in it, or in a
+    /// scope or join inside it.
     #[inline]
-    pub(super) unsafe fn spawn<F>(&self, origin: Origin, priority: Priority, function: F)
-    where
+    pub(super) unsafe fn spawn<F>(
+        &self,
+        origin: Origin,
+        on_credit: bool,
+        priority: Priority,
+        function: F,
+    ) where
         F: FnOnce(&Task<'_>) + Send,
     {
         self.desk.counters.tasks_spawned.bump();
         let (number, record) = self.new_record(origin);
+        if on_credit {
+            self.start_on_credit(origin.scope);
+        }
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before it was given back. The caller vouches for borrows.
         let boxed = unsafe { record.body.store(&self.shared.large_places, number, function) };
@@ -415,13 +410,7 @@ impl Worker {
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
     #[inline(never)]
-    fn finish(
-        &self,
-        number: u32,
-        record: &Record,
-        abroad: u32,
-        panic: Option<Box<dyn Any + Send>>,
-    ) {
+    fn finish(&self, number: u32, record: &Record, panic: Option<Box<dyn Any + Send>>) {
         // What unwinds from here is no task's panic.
         let defect = AbortOnUnwind;
         let shared = &*self.shared;
@@ -429,77 +418,80 @@ impl Worker {
         if let Some(panic) = panic
             && scope < JOINED
         {
-            let place = sequential_place(&shared.tasks, number);
+            let place = sequential_place(shared, number);
             shared.scopes.get(scope).note_panic(place, panic);
         }
         if record.end() {
             shared.graph.owner_ended(shared, Some(self), number);
         }
-        // SAFETY: the task was run just now.
-        let subtree = || unsafe { record.body.running() }.subtree.close(abroad);
-        if scope == JOINED {
-            self.finish_half(number, record);
-        } else if abroad == 0 || subtree() == Progress::Done {
-            self.complete(number);
+        match scope {
+            JOINED => self.finish_half(number, record),
+            NONE => {
+                shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+                shared.leave_root();
+            }
+            _ => {
+                shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+                self.account_for(scope);
+                self.account.credit.set(self.account.credit.get() + 1);
+            }
         }
         mem::forget(defect);
     }
 
     #[cold]
     fn finish_half(&self, number: u32, record: &Record) {
-        let parent = record.parent.load(Ordering::Relaxed);
+        let other = record.lineage.load(Ordering::Relaxed);
         // SAFETY: the half was run just now, or dropped because there was no stack for it.
         let frame = unsafe { record.body.running() }.frame;
         self.shared.tasks.give(&mut self.tasks.borrow_mut(), number);
         // SAFETY: as above.
         if unsafe { Frame::open_latch(frame) } {
-            self.shared.wake(parent, Wait::Woken, Some(self));
+            self.shared.wake(other, Wait::Woken, Some(self));
         }
     }
 
-    /// Counts the tasks that have completed here.
+    /// Counts the tasks that have completed here, and tells the scope's owner if they were the last.
     ///
     /// That must happen before this worker does anything but run a task of the same scope: while
     /// it does that the scope is not done anyway.
     #[inline]
-    pub(super) fn report_completed(&self) {
-        let completed = &self.completed;
-        if completed.tasks.get() > 0 {
-            let (scope, owner, tasks) =
-                (completed.scope.get(), completed.owner.get(), completed.tasks.get());
-            completed.set(JOINED, NONE, 0);
-            if self.shared.scopes.get(scope).pending.complete(tasks) == Progress::Done {
+    pub(super) fn settle(&self) {
+        let credit = self.account.credit.replace(0);
+        let scope = self.account.scope.replace(JOINED);
+        if credit > 0 {
+            let core = self.shared.scopes.get(scope);
+            // Read before: the scope may be gone when all is counted.
+            let owner = core.owner();
+            if core.pending.complete(credit) == Progress::Done {
                 self.shared.wake(owner, Wait::Woken, Some(self));
             }
         }
     }
 
-    /// Gives back the record of a task whose subtree is complete, and tells who counts it.
-    fn complete(&self, mut number: u32) {
-        let shared = &*self.shared;
-        loop {
-            let record = shared.tasks.get(number);
-            let parent = record.parent.load(Ordering::Relaxed);
-            let scope = record.scope.load(Ordering::Relaxed);
-            shared.tasks.give(&mut self.tasks.borrow_mut(), number);
-            if scope == NONE {
-                shared.leave_root();
-                return;
-            }
-            // The scope stays open until it has counted this task.
-            let core = shared.scopes.get(scope);
-            if core.owner() == parent {
-                // Another scope's: its tasks have completed before.
-                self.report_completed();
-                self.completed.set(scope, parent, 1);
-                return;
-            }
-            // SAFETY: the parent has run: it has started this task.
-            let running = unsafe { shared.tasks.get(parent).body.running() };
-            if running.subtree.complete_one() == Progress::Pending {
-                return;
-            }
-            number = parent;
+    /// Makes the account that of `scope`.
+    fn account_for(&self, scope: u32) {
+        if self.account.scope.get() != scope {
+            self.settle();
+            self.account.scope.set(scope);
+        }
+    }
+
+    /// Counts a task that a task of the scope, or of one inside it, is about to start there.
+    #[inline]
+    fn start_on_credit(&self, scope: u32) {
+        if self.account.scope.get() != scope || self.account.credit.get() == 0 {
+            self.take_loan(scope);
+        }
+        self.account.credit.set(self.account.credit.get() - 1);
+    }
+
+    #[cold]
+    fn take_loan(&self, scope: u32) {
+        self.account_for(scope);
+        if self.account.credit.get() == 0 {
+            self.shared.scopes.get(scope).pending.start_more(LOAN);
+            self.account.credit.set(LOAN);
         }
     }
 }

@@ -8,8 +8,8 @@
 //! closed, `started` minus completions pending ---- complete_one ----> ... ----> zero: Done
 //! ```
 //!
-//! Starting work does not touch the counter: the one party that starts work counts for itself and
-//! says the sum in `close`. Until then the counter carries a bias that no number of completions
+//! Starting work does not touch the counter: the one party that starts most of it counts for itself
+//! and says the sum in `close`; others note what they start, with `start_more`. Until then the counter carries a bias that no number of completions
 //! can use up, so that it cannot reach zero early.
 //!
 //! Invariant: of all calls between one `open` and the next, exactly one returns `Done`.
@@ -66,7 +66,14 @@ impl Completion {
         self.lower(count.into())
     }
 
-    /// Says how many pieces of work were started in all; none is started afterwards.
+    /// Notes that so many more pieces of work are started by somebody else than the party that calls
+    /// [`close`](Self::close); while at least one piece of work is pending.
+    pub fn start_more(&self, count: u32) {
+        // Relaxed: the completion of the work that is pending comes later.
+        self.pending.fetch_add(count.into(), Ordering::Relaxed);
+    }
+
+    /// Says how many pieces of work the caller has started in all; it starts none afterwards.
     pub fn close(&self, started: u32) -> Progress {
         self.lower(BIAS - u64::from(started))
     }
