@@ -64,8 +64,19 @@ pub(super) struct Running {
     pub(super) fiber: u32,
     /// The frame whose half the task is; null if it is none.
     pub(super) frame: *const Frame,
-    /// The address of the frame whose latch the task waits for; 0 if it waits for none.
-    awaits: AtomicUsize,
+    pub(super) joins: Joins,
+}
+
+/// What a running task waits for, or is about to, that it has started itself.
+pub(super) struct Joins(AtomicUsize);
+
+/// What a task can wait for that it has started itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joined {
+    /// The tasks of the scope with this number.
+    Scope(u32),
+    /// The other half of its join, by the address of the frame.
+    Half(usize),
 }
 
 const _: () = assert!(size_of::<Body>() == 32, "half a cache line");
@@ -96,18 +107,47 @@ impl Default for LargePlace {
 
 impl Running {
     fn new(worker: u32, fiber: u32, frame: *const Frame) -> Self {
-        Self { worker, fiber, frame, awaits: AtomicUsize::new(0) }
+        Self { worker, fiber, frame, joins: Joins(AtomicUsize::new(0)) }
+    }
+}
+
+impl Joins {
+    const NOTHING: usize = 0;
+
+    /// Announces that the task is about to wait.
+    pub(super) fn begin(&self, joined: Joined) {
+        // SeqCst: before the graph's count of waiting tasks is read; see `wait_graph`.
+        self.0.store(joined.into(), Ordering::SeqCst);
     }
 
-    /// Announces that the task is about to wait for the frame at this address; 0 for none.
-    pub(super) fn await_half(&self, frame: usize) {
-        // SeqCst: with the graph's count of waiting tasks; see `wait_graph`.
-        self.awaits.store(frame, Ordering::SeqCst);
+    /// Says that the task has waited.
+    pub(super) fn end(&self) {
+        self.0.store(Self::NOTHING, Ordering::Relaxed);
     }
 
-    /// Returns whether the task waits for the frame at this address, or is about to.
-    pub(super) fn awaits_half(&self, frame: usize) -> bool {
-        self.awaits.load(Ordering::SeqCst) == frame
+    /// Returns whether the task waits.
+    pub(super) fn any(&self) -> bool {
+        // SeqCst: after the graph's count of waiting tasks was raised; see `wait_graph`.
+        self.0.load(Ordering::SeqCst) != Self::NOTHING
+    }
+
+    /// Returns what the task waits for.
+    pub(super) fn what(&self) -> Option<Joined> {
+        match self.0.load(Ordering::SeqCst) {
+            Self::NOTHING => None,
+            scope if scope & 1 != 0 => Some(Joined::Scope((scope >> 1) as u32)),
+            frame => Some(Joined::Half(frame)),
+        }
+    }
+}
+
+impl From<Joined> for usize {
+    fn from(joined: Joined) -> Self {
+        match joined {
+            Joined::Scope(scope) => (scope as Self) << 1 | 1,
+            // Frames are aligned, so their addresses are even.
+            Joined::Half(frame) => frame,
+        }
     }
 }
 

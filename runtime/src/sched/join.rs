@@ -24,6 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::body::Joined;
 use super::policy::Schedule;
 use super::ready::Ready;
 use super::record::{JOINED, Origin};
@@ -144,7 +145,7 @@ impl Task<'_> {
         let shared = &*self.worker.shared;
         // SAFETY: the task runs: it is the caller.
         let running = unsafe { self.record().body.running() };
-        running.await_half(frame.address());
+        running.joins.begin(Joined::Half(frame.address()));
         // Acquire: the result is visible. SeqCst: with the graph's count of waiting tasks; see
         // `wait_graph`.
         let is_running = frame
@@ -155,7 +156,7 @@ impl Task<'_> {
             shared.graph.awaiting_half(shared, self.worker, self.number(), frame.address());
             let _woken = self.suspend();
         }
-        running.await_half(0);
+        running.joins.end();
     }
 }
 

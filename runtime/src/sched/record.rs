@@ -138,6 +138,9 @@ impl Record {
 
     /// Marks the task as waited for, if it is still the one with this id.
     pub(super) fn mark_waited_for(&self, id: TaskId) -> bool {
+        if self.live.load(Ordering::Acquire) == u64::from(id.get()) | KNOWN | WAITED_FOR {
+            return true;
+        }
         let mark = |live| {
             let is_it = live as u32 == id.get() && live & KNOWN != 0;
             is_it.then_some(live | WAITED_FOR)

@@ -22,10 +22,11 @@ use std::cmp::Ordering as Order;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
+use super::body::Joined;
 use super::record::{JOINED, NONE, Origin, Place, child_lineage};
 use super::shared::Priority;
 use super::task::Task;
@@ -49,7 +50,6 @@ pub struct Scope<'scope, 'env: 'scope> {
 #[derive(Default)]
 pub(super) struct ScopeCore {
     owner: AtomicU32,
-    joining: AtomicBool,
     pub(super) pending: Completion,
     panic: Mutex<Option<Panic>>,
 }
@@ -150,12 +150,6 @@ impl ScopeCore {
         self.owner.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the owner has got to the end of the scope.
-    pub(super) fn is_joining(&self) -> bool {
-        // SeqCst: with the count of waiting tasks; see `wait_graph`.
-        self.joining.load(Ordering::SeqCst)
-    }
-
     /// Keeps a task's panic unless one that comes earlier is kept already.
     pub(super) fn note_panic(&self, place: Place, payload: Box<dyn Any + Send>) {
         let panic = Panic { place, payload };
@@ -197,13 +191,14 @@ pub(super) fn run<'env, R>(
 
     let started = scope.started.load(Ordering::Relaxed);
     if started > 0 {
-        // SeqCst: before the graph's count of waiting tasks is read; see `wait_graph`.
-        core.joining.store(true, Ordering::SeqCst);
+        // SAFETY: the task runs: it is the caller.
+        let running = unsafe { task.record().body.running() };
+        running.joins.begin(Joined::Scope(number));
         if core.pending.close(started) == Progress::Pending {
             shared.graph.joining(shared, task.worker, task.number(), number);
             let _woken = task.suspend();
         }
-        core.joining.store(false, Ordering::Relaxed);
+        running.joins.end();
     }
     task.level.set(level - 1);
     let panic = core.panic.lock().take();

@@ -9,7 +9,7 @@
 //!
 //! A circle can only be closed by a new edge, so it is looked for when a task begins to wait and
 //! when a scope's owner gets to the end while others wait. These two cannot miss each other: the
-//! waiter raises `waiting`, then reads `joining`; the owner sets `joining`, then reads `waiting`;
+//! waiter raises `waiting`, then reads `joins`; the owner sets `joins`, then reads `waiting`;
 //! all four are sequentially consistent.
 //!
 //! A circle is a value that depends on itself, and somebody has to be told:
@@ -31,41 +31,36 @@
 
 #![expect(unsafe_code, reason = "looks at what concerns a running task")]
 
-use std::collections::VecDeque;
+mod waits;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
+use super::body::Joined;
 use super::counters::WaitCounters;
 use super::record::{JOINED, NONE, TaskId, sequential_place};
 use super::shared::Shared;
 use super::worker::Worker;
 use crate::memory::CacheLine;
 use crate::sync::Wait;
+use waits::{Edge, Waits};
 
 pub(super) struct WaitGraph {
-    /// Tasks in `waits`, or about to be.
+    /// Tasks in `waits`, or about to be. It is raised, and read without the lock, as said above; and
+    /// lowered under the lock.
     waiting: CacheLine<AtomicUsize>,
-    state: Mutex<State>,
+    state: CacheLine<Mutex<State>>,
 }
 
 struct State {
-    /// By waiting task.
-    waits: HashMap<u32, Edge, FixedState>,
-    waiters_of_cell: HashMap<usize, Vec<u32>, FixedState>,
-    waiters_of_task: HashMap<u32, Vec<u32>, FixedState>,
-    spare: Vec<Vec<u32>>,
+    waits: Waits,
     counters: WaitCounters,
 }
 
-#[derive(Clone, Copy)]
-struct Edge {
-    /// The cell waited for; none for a task that stepped aside.
-    cell: Option<usize>,
-    owner: u32,
-}
+/// Tasks that were taken out of their waits, to be woken when the lock is free again.
+type Released = SmallVec<[(u32, Wait); 8]>;
 
 /// What a task is about to wait for.
 #[derive(Clone, Copy)]
@@ -77,14 +72,8 @@ enum Target {
 
 impl WaitGraph {
     pub(super) fn new() -> Self {
-        let state = State {
-            waits: HashMap::with_hasher(FixedState::with_seed(2)),
-            waiters_of_cell: HashMap::with_hasher(FixedState::with_seed(3)),
-            waiters_of_task: HashMap::with_hasher(FixedState::with_seed(4)),
-            spare: Vec::new(),
-            counters: WaitCounters::default(),
-        };
-        Self { waiting: CacheLine::default(), state: Mutex::new(state) }
+        let state = State { waits: Waits::new(), counters: WaitCounters::default() };
+        Self { waiting: CacheLine::default(), state: CacheLine(Mutex::new(state)) }
     }
 
     /// Enters task `waiter` as waiting for `cell`, unless there is nothing to wait for.
@@ -99,6 +88,7 @@ impl WaitGraph {
         owner: TaskId,
         still_busy: impl FnOnce() -> bool,
     ) -> Option<Wait> {
+        let mut released = Released::new();
         let mut state = self.state.lock();
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let answer = if !still_busy() {
@@ -114,20 +104,17 @@ impl WaitGraph {
             state.counters.recursions += 1;
             Some(Wait::Recursion)
         } else {
-            state.add(waiter, Edge { cell: Some(cell), owner: owner.record() });
-            let verdict = self.break_circles(
-                &mut state,
-                shared,
-                worker,
-                waiter,
-                Target::Task(owner.record()),
-            );
+            let target = Target::Task(owner.record());
+            state.waits.add(waiter, Edge { cell: Some(cell), owner: owner.record() });
+            let verdict = self.break_circles(&mut state, shared, waiter, target, &mut released);
             if verdict.is_none() {
                 state.counters.suspended += 1;
             }
+            drop(state);
+            wake(shared, Some(worker), released);
             return verdict;
         };
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.lower_waiting();
         answer
     }
 
@@ -142,35 +129,40 @@ impl WaitGraph {
         waiter: u32,
         owner: TaskId,
     ) -> bool {
+        let mut released = Released::new();
         let mut state = self.state.lock();
         self.waiting.fetch_add(1, Ordering::SeqCst);
         if owner == shared.tasks.get(waiter).id(waiter) || !is_live(shared, owner) {
-            self.waiting.fetch_sub(1, Ordering::SeqCst);
+            self.lower_waiting();
             return false;
         }
-        state.add(waiter, Edge { cell: None, owner: owner.record() });
+        state.waits.add(waiter, Edge { cell: None, owner: owner.record() });
         let target = Target::Task(owner.record());
-        let suspend = self.break_circles(&mut state, shared, worker, waiter, target).is_none();
-        state.counters.stepped_aside += u64::from(suspend);
-        suspend
+        let verdict = self.break_circles(&mut state, shared, waiter, target, &mut released);
+        state.counters.stepped_aside += u64::from(verdict.is_none());
+        drop(state);
+        wake(shared, Some(worker), released);
+        verdict.is_none()
     }
 
     /// Looks for circles that `owner` closes by waiting for the tasks of `scope`.
     pub(super) fn joining(&self, shared: &Shared, worker: &Worker, owner: u32, scope: u32) {
-        if self.waiting.load(Ordering::SeqCst) > 0 {
-            let mut state = self.state.lock();
-            let verdict =
-                self.break_circles(&mut state, shared, worker, owner, Target::Scope(scope));
-            debug_assert!(verdict.is_none(), "a scope's owner is never the one to give way");
-        }
+        self.begin_to_join(shared, worker, owner, Target::Scope(scope));
     }
 
     /// Looks for circles that `task` closes by waiting for the other half of its join.
     pub(super) fn awaiting_half(&self, shared: &Shared, worker: &Worker, task: u32, frame: usize) {
+        self.begin_to_join(shared, worker, task, Target::Half(frame));
+    }
+
+    fn begin_to_join(&self, shared: &Shared, worker: &Worker, task: u32, target: Target) {
         if self.waiting.load(Ordering::SeqCst) > 0 {
+            let mut released = Released::new();
             let mut state = self.state.lock();
-            let verdict = self.break_circles(&mut state, shared, worker, task, Target::Half(frame));
-            debug_assert!(verdict.is_none(), "who waits for its half is never the one to give way");
+            let verdict = self.break_circles(&mut state, shared, task, target, &mut released);
+            debug_assert!(verdict.is_none(), "who joins is never the one to give way");
+            drop(state);
+            wake(shared, Some(worker), released);
         }
     }
 
@@ -182,27 +174,31 @@ impl WaitGraph {
         cell: usize,
         owner: Option<u32>,
     ) {
+        let mut released = Released::new();
         let mut state = self.state.lock();
         let mut owner = owner;
-        if let Some(waiters) = state.waiters_of_cell.get(&cell) {
-            for waiter in waiters.clone() {
-                owner = state.waits.get(&waiter).map(|edge| edge.owner);
-                self.release(&mut state, shared, worker, waiter, Wait::Woken);
-            }
+        while let Some(waiter) = state.waits.first_for_cell(cell) {
+            owner = state.waits.edge(waiter).map(|edge| edge.owner);
+            self.release(&mut state, waiter, Wait::Woken, &mut released);
         }
         if let Some(owner) = owner {
-            self.release_aside(&mut state, shared, worker, owner);
+            while let Some(waiter) = state.waits.first_aside_for(owner) {
+                self.release(&mut state, waiter, Wait::Woken, &mut released);
+            }
         }
+        drop(state);
+        wake(shared, worker, released);
     }
 
     /// Wakes all who wait for a task that has ended.
     pub(super) fn owner_ended(&self, shared: &Shared, worker: Option<&Worker>, owner: u32) {
+        let mut released = Released::new();
         let mut state = self.state.lock();
-        if let Some(waiters) = state.waiters_of_task.get(&owner) {
-            for waiter in waiters.clone() {
-                self.release(&mut state, shared, worker, waiter, Wait::Woken);
-            }
+        while let Some(waiter) = state.waits.first_for_task(owner) {
+            self.release(&mut state, waiter, Wait::Woken, &mut released);
         }
+        drop(state);
+        wake(shared, worker, released);
     }
 
     pub(super) fn counters(&self) -> WaitCounters {
@@ -216,9 +212,9 @@ impl WaitGraph {
         &self,
         state: &mut State,
         shared: &Shared,
-        worker: &Worker,
         task: u32,
         target: Target,
+        released: &mut Released,
     ) -> Option<Wait> {
         while let Some(circle) = state.find_circle(shared, task, target) {
             let (victims, verdict) = state.judge(shared, &circle);
@@ -229,127 +225,78 @@ impl WaitGraph {
                 _ => {}
             }
             for &victim in victims.iter().filter(|&&victim| victim != task) {
-                self.release(state, shared, Some(worker), victim, verdict);
+                self.release(state, victim, verdict, released);
             }
             if victims.contains(&task) {
-                state.remove(task);
-                self.waiting.fetch_sub(1, Ordering::SeqCst);
+                state.waits.remove(task);
+                self.lower_waiting();
                 return Some(verdict);
             }
         }
         None
     }
 
-    /// Takes `waiter` out of its wait and wakes it, and who stepped aside for it.
-    fn release(
-        &self,
-        state: &mut State,
-        shared: &Shared,
-        worker: Option<&Worker>,
-        waiter: u32,
-        wait: Wait,
-    ) {
-        let mut released = vec![(waiter, wait)];
-        while let Some((waiter, wait)) = released.pop() {
-            // It may be gone already: released as one who stepped aside for another.
-            if state.remove(waiter) {
-                self.waiting.fetch_sub(1, Ordering::SeqCst);
-                shared.wake(waiter, wait, worker);
-                released.extend(state.aside_for(waiter).map(|task| (task, Wait::Woken)));
+    /// Takes `waiter` out of its wait, and who stepped aside for it.
+    fn release(&self, state: &mut State, waiter: u32, wait: Wait, released: &mut Released) {
+        let mut next = released.len();
+        self.take_out(state, waiter, wait, released);
+        while let Some(&(waiter, _)) = released.get(next) {
+            next += 1;
+            while let Some(aside) = state.waits.first_aside_for(waiter) {
+                self.take_out(state, aside, Wait::Woken, released);
             }
         }
     }
 
-    fn release_aside(
-        &self,
-        state: &mut State,
-        shared: &Shared,
-        worker: Option<&Worker>,
-        owner: u32,
-    ) {
-        let aside: Vec<u32> = state.aside_for(owner).collect();
-        for task in aside {
-            self.release(state, shared, worker, task, Wait::Woken);
+    /// Does nothing if `waiter` is not entered: it was released as one who stepped aside.
+    fn take_out(&self, state: &mut State, waiter: u32, wait: Wait, released: &mut Released) {
+        if state.waits.remove(waiter).is_some() {
+            self.lower_waiting();
+            released.push((waiter, wait));
         }
+    }
+
+    /// Notes that one task less waits; under the lock.
+    fn lower_waiting(&self) {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        self.waiting.store(waiting - 1, Ordering::Relaxed);
+    }
+}
+
+fn wake(shared: &Shared, worker: Option<&Worker>, released: Released) {
+    for (task, wait) in released {
+        shared.wake(task, wait, worker);
     }
 }
 
 impl State {
-    fn add(&mut self, waiter: u32, edge: Edge) {
-        self.waits.insert(waiter, edge);
-        let spare = &mut self.spare;
-        let mut new_list = || spare.pop().unwrap_or_default();
-        self.waiters_of_task.entry(edge.owner).or_insert_with(&mut new_list).push(waiter);
-        if let Some(cell) = edge.cell {
-            self.waiters_of_cell.entry(cell).or_insert_with(&mut new_list).push(waiter);
+    /// Returns the members of a circle that `task` closes by waiting for `target`, in the order of
+    /// waiting: each waits for the next, the last is `task`, and `task` waits for the first.
+    fn find_circle(&mut self, shared: &Shared, task: u32, target: Target) -> Option<Vec<u32>> {
+        if let Target::Task(owner) = target
+            && self.waits.edge(owner).is_none()
+            && !joins(shared, owner)
+        {
+            // It waits for nothing, as is mostly so.
+            return None;
         }
-    }
-
-    /// Removes a waiter from all lists; false if it was in none.
-    fn remove(&mut self, waiter: u32) -> bool {
-        let Some(edge) = self.waits.remove(&waiter) else { return false };
-        let mut emptied = remove_from(&mut self.waiters_of_task, edge.owner, waiter);
-        self.spare.extend(emptied.take());
-        if let Some(cell) = edge.cell {
-            self.spare.extend(remove_from(&mut self.waiters_of_cell, cell, waiter));
-        }
-        true
-    }
-
-    fn aside_for(&self, owner: u32) -> impl Iterator<Item = u32> + '_ {
-        let waiters = self.waiters_of_task.get(&owner).map_or(&[][..], |waiters| waiters);
-        waiters.iter().copied().filter(|waiter| self.waits[waiter].cell.is_none())
-    }
-
-    /// Searches backwards from `task` for somebody whom it is about to wait for.
-    ///
-    /// Returns the members in the order of waiting: each waits for the next, the last is `task`,
-    /// and `task` waits for the first.
-    fn find_circle(&self, shared: &Shared, task: u32, target: Target) -> Option<Vec<u32>> {
         let is_target = |member: u32| match target {
             Target::Task(owner) => member == owner,
             Target::Scope(scope) => scope_of(shared, member) == scope,
             Target::Half(frame) => frame_of(shared, member) == Some(frame),
         };
-        // Maps each task found to the one it waits for.
-        let mut towards: HashMap<u32, u32, FixedState> =
-            HashMap::with_hasher(FixedState::with_seed(5));
-        towards.insert(task, task);
-        let mut found = VecDeque::from([task]);
-        while let Some(member) = found.pop_front() {
-            let waiters = self.waiters_of_task.get(&member).map_or(&[][..], |waiters| waiters);
-            let joiner = joiner_of(shared, member);
-            for waiter in waiters.iter().copied().chain(joiner) {
-                if towards.contains_key(&waiter) {
-                    continue;
-                }
-                towards.insert(waiter, member);
-                if is_target(waiter) {
-                    let mut circle = vec![waiter];
-                    let mut member = waiter;
-                    while member != task {
-                        member = towards[&member];
-                        circle.push(member);
-                    }
-                    return Some(circle);
-                }
-                found.push_back(waiter);
-            }
-        }
-        None
+        self.waits.find_backwards(task, |member| joiner_of(shared, member), is_target)
     }
 
     /// Returns which members of a circle give way, and what they are told.
     fn judge(&self, shared: &Shared, circle: &[u32]) -> (Vec<u32>, Wait) {
-        let is_aside = |task: &u32| self.waits.get(task).is_some_and(|edge| edge.cell.is_none());
-        let waits_for_cell =
-            |task: &u32| self.waits.get(task).is_some_and(|edge| edge.cell.is_some());
+        let waits_for_cell = |&task: &u32| self.waits.waits_for_cell(task);
         let holds_awaited_cell = |place: usize| {
             let before = if place == 0 { circle.len() - 1 } else { place - 1 };
             waits_for_cell(&circle[place]) && waits_for_cell(&circle[before])
         };
         let place_of = |&member: &u32| sequential_place(shared, member);
-        let aside = circle.iter().copied().filter(is_aside);
+        let aside = circle.iter().copied().filter(|&task| self.waits.is_aside(task));
         if let Some(task) = aside.max_by_key(place_of) {
             return (vec![task], Wait::Woken);
         }
@@ -369,16 +316,6 @@ impl State {
     }
 }
 
-fn remove_from<K: std::hash::Hash + Eq>(
-    lists: &mut HashMap<K, Vec<u32>, FixedState>,
-    key: K,
-    waiter: u32,
-) -> Option<Vec<u32>> {
-    let list = lists.get_mut(&key).expect("an entered waiter is in its lists");
-    list.retain(|&other| other != waiter);
-    if list.is_empty() { lists.remove(&key) } else { None }
-}
-
 fn is_live(shared: &Shared, task: TaskId) -> bool {
     shared.tasks.find(task.record()).is_some_and(|record| record.mark_waited_for(task))
 }
@@ -394,22 +331,27 @@ fn frame_of(shared: &Shared, task: u32) -> Option<usize> {
     (scope_of(shared, task) == JOINED).then(frame)
 }
 
-/// Returns the owner of the scope that `task` is in, if it has got to the scope's end, or the other
-/// half of its join, if that waits.
+/// Returns whether the task waits, or is about to, for the tasks of a scope or the other half of
+/// its join.
+fn joins(shared: &Shared, task: u32) -> bool {
+    // SAFETY: a task that is waited for has begun to run.
+    unsafe { shared.tasks.get(task).body.running() }.joins.any()
+}
+
+/// Returns the owner of the scope that `task` is in, or the other half of its join, if that waits
+/// for it.
 fn joiner_of(shared: &Shared, task: u32) -> Option<u32> {
-    let scope = scope_of(shared, task);
-    if scope == NONE {
-        return None;
-    }
-    if scope == JOINED {
-        let frame = frame_of(shared, task)?;
-        let other = shared.tasks.get(task).lineage.load(Ordering::Relaxed);
-        // SAFETY: the other half has begun to run: it called `join`.
-        let running = unsafe { shared.tasks.get(other).body.running() };
-        return running.awaits_half(frame).then_some(other);
-    }
-    let core = shared.scopes.get(scope);
-    core.is_joining().then(|| core.owner())
+    let (joiner, joined) = match scope_of(shared, task) {
+        NONE => return None,
+        JOINED => {
+            let other = shared.tasks.get(task).lineage.load(Ordering::Relaxed);
+            (other, Joined::Half(frame_of(shared, task)?))
+        }
+        scope => (shared.scopes.get(scope).owner(), Joined::Scope(scope)),
+    };
+    // SAFETY: it has begun to run: it has opened the scope, or called `join`.
+    let running = unsafe { shared.tasks.get(joiner).body.running() };
+    (running.joins.what() == Some(joined)).then_some(joiner)
 }
 
 /// Returns whether `owner` waits for `task` by way of scopes alone.
