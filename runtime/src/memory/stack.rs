@@ -10,6 +10,10 @@
 //!                                    ^ limit                              <- grows down
 //! ```
 //!
+//! Stacks of equal size at equal distances would have their tops in the same sets of every cache and
+//! translation buffer, and fibers that take turns would drive each other out. So stacks lie a page
+//! further apart than they are long, and each fiber begins at an offset of its own in the top page.
+//!
 //! Code that recurses compares its stack pointer with `limit`. The guard page catches code that
 //! does not: each splits a mapping, and the kernel allows some 65,000 of those, so only the first
 //! [`GUARDED`] stacks have one.
@@ -30,6 +34,9 @@ const PAGE: usize = 4096;
 const GUARDED: usize = 8192;
 const RESERVED_STACKS: usize = 4096;
 const RESERVED_BYTES: usize = 1 << 40;
+/// Fibers begin at this many places in the top page, so far apart.
+const COLOURS: usize = 32;
+const COLOUR: usize = 64;
 /// A stack used more deeply than this is trimmed.
 const DEEP: usize = 1 << 20;
 /// Trimming leaves this much of the top.
@@ -62,6 +69,8 @@ struct Mapping {
 #[derive(Debug)]
 pub(crate) struct FiberStack {
     bounds: Bounds,
+    /// Where the fiber begins.
+    base: usize,
     _mapping: Arc<Mapping>,
 }
 
@@ -84,18 +93,22 @@ impl Reservation {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         let size = size.checked_next_multiple_of(PAGE).ok_or(io::ErrorKind::InvalidInput)?;
-        let mapping = Arc::new(Mapping::reserve(size)?);
+        if size > isize::MAX as usize - PAGE {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mapping = Arc::new(Mapping::reserve(size + PAGE)?);
         Ok(Self { size, cutting: Mutex::new(Cutting { mapping, cut: 0, total: 0 }) })
     }
 
     /// Cuts the next stack, reserving more address space when all of it is cut.
     pub(crate) fn cut(&self) -> io::Result<FiberStack> {
         let mut cutting = self.cutting.lock();
-        if (cutting.cut + 1) * self.size > cutting.mapping.len {
-            cutting.mapping = Arc::new(Mapping::reserve(self.size)?);
+        let distance = self.size + PAGE;
+        if (cutting.cut + 1) * distance > cutting.mapping.len {
+            cutting.mapping = Arc::new(Mapping::reserve(distance)?);
             cutting.cut = 0;
         }
-        let bottom = cutting.mapping.start + cutting.cut * self.size;
+        let bottom = cutting.mapping.start + cutting.cut * distance;
         if cutting.total < GUARDED {
             // SAFETY: the page lies in our mapping, in a part that no stack was cut from yet.
             let result = unsafe { libc::mprotect(ptr_to(bottom), PAGE, libc::PROT_NONE) };
@@ -103,15 +116,16 @@ impl Reservation {
                 return Err(io::Error::last_os_error());
             }
         }
+        let bounds = Bounds { bottom, top: bottom + self.size };
+        let base = bounds.top - cutting.total % COLOURS * COLOUR;
         cutting.cut += 1;
         cutting.total += 1;
-        let bounds = Bounds { bottom, top: bottom + self.size };
-        Ok(FiberStack { bounds, _mapping: Arc::clone(&cutting.mapping) })
+        Ok(FiberStack { bounds, base, _mapping: Arc::clone(&cutting.mapping) })
     }
 }
 
 impl Mapping {
-    /// Maps room for many stacks of `size` bytes, or for as many as the system allows.
+    /// Maps room for many stacks that take `size` bytes, or for as many as the system allows.
     fn reserve(size: usize) -> io::Result<Self> {
         let mut count = RESERVED_STACKS.min(RESERVED_BYTES / size).max(1);
         loop {
@@ -153,12 +167,12 @@ impl FiberStack {
     }
 }
 
-// SAFETY: `bottom..top` is readable and writable memory of at least `SMALLEST` bytes (but for the
-// guard page at its end), page-aligned at both ends, cut for this value alone and mapped as long
-// as it lives. Stacks without a guard page rely on the limit that tasks are told.
+// SAFETY: `bottom..base` is readable and writable memory of at least `SMALLEST` bytes less a page
+// (but for the guard page at its end), aligned to `COLOUR` bytes at both ends, cut for this value
+// alone and mapped as long as it lives. Stacks without a guard page rely on the limit that tasks are told.
 unsafe impl Stack for FiberStack {
     fn base(&self) -> StackPointer {
-        StackPointer::new(self.bounds.top).expect("a mapping does not start at address 0")
+        StackPointer::new(self.base).expect("a mapping does not start at address 0")
     }
 
     fn limit(&self) -> StackPointer {
