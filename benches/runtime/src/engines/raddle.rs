@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use raddle::{Priority, Runtime, Scope, Task, TaskId};
 
+use tokio::sync::mpsc;
+
 use super::Job;
 use crate::measure::{Measured, Meter};
 use crate::plan::Row;
@@ -54,6 +56,10 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
             let expected = numbers::sum(&numbers);
             let work = |(): &mut ()| runtime.run(|task| sum(task, &numbers));
             meter.measure(size, || (), work, |(), sum| sum == expected)
+        }
+        Row::PingPong => {
+            let work = |(): &mut ()| runtime.run(|task| ping_pong(task, size));
+            meter.measure(size, || (), work, |(), last| last == 2 * size)
         }
         Row::Collisions => {
             let expected = chains::expected(size);
@@ -120,6 +126,26 @@ fn sum(task: &Task<'_>, numbers: &[u32]) -> u64 {
     let (front, back) = numbers.split_at(numbers.len() / 2);
     let (front, back) = task.join(|task| sum(task, front), |task| sum(task, back));
     front + back
+}
+
+/// The channels are those of the tokio row: what differs is who suspends and wakes.
+fn ping_pong(task: &Task<'_>, rounds: u64) -> u64 {
+    let (ping, mut pinged) = mpsc::channel(1);
+    let (pong, mut ponged) = mpsc::channel(1);
+    task.scope(|scope| {
+        scope.spawn(task, Priority::Normal, move |task| {
+            while let Some(number) = task.wait(pinged.recv()) {
+                task.wait(pong.send(number + 1)).expect("the other side waits for it");
+            }
+        });
+        let mut number = 0u64;
+        for _ in 0..rounds {
+            task.wait(ping.send(number + 1)).expect("the other side waits for it");
+            number = task.wait(ponged.recv()).expect("the other side answers");
+        }
+        drop(ping);
+        number
+    })
 }
 
 const BUSY: u32 = 0;
