@@ -30,6 +30,7 @@ use super::ready::Ready;
 use super::record::{JOINED, Origin};
 use super::shared::Priority;
 use super::task::Task;
+use crate::observe::Reason;
 
 const RUNNING: u32 = 0;
 const AWAITED: u32 = 1;
@@ -154,7 +155,7 @@ impl Task<'_> {
             .is_ok();
         if is_running {
             shared.graph.awaiting_half(shared, self.worker, self.number(), frame.address());
-            let _woken = self.suspend();
+            let _woken = self.suspend(Reason::Join);
         }
         running.joins.end();
     }

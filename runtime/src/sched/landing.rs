@@ -11,7 +11,6 @@
 //!
 //! Invariant: each landing is delivered to once; a panic is either taken or noted as unseen.
 
-use std::any::Any;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,9 +19,8 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
+use super::failures::Payload;
 use super::shutdown::Unseen;
-
-pub(super) type Payload = Box<dyn Any + Send>;
 
 pub(super) struct Landing<R> {
     state: Mutex<State<R>>,

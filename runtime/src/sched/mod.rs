@@ -15,6 +15,7 @@ mod body;
 mod counters;
 mod current;
 mod deque;
+mod failures;
 mod fiber;
 mod handle;
 mod join;
@@ -36,19 +37,21 @@ use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 
 pub use counters::{Counters, WaitCounters};
-pub use handle::{Handle, Panicked};
+pub use failures::{Failures, TaskError};
+pub use handle::Handle;
 pub use policy::Policy;
 pub use record::TaskId;
 pub use scope::Scope;
 pub use shared::Priority;
-pub use shutdown::Failures;
 pub use task::Task;
 pub use timer::{Elapsed, Sleep, Timer};
 
 use crate::memory::Reservation;
+use crate::observe::Observer;
 use blocking::SidePool;
 use shared::Shared;
 use worker::Worker;
@@ -75,13 +78,14 @@ pub struct Runtime {
 }
 
 /// Settings of a [`Runtime`] to be built.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct Builder {
     workers: Option<usize>,
     policy: Policy,
     stack_size: usize,
     side_threads: usize,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Builder {
@@ -113,6 +117,12 @@ impl Builder {
         self
     }
 
+    /// Has `observer` told what happens; the default is nobody.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
@@ -126,7 +136,7 @@ impl Builder {
         };
         let side = SidePool::new(self.side_threads, blocking::IDLE);
         let stacks = Reservation::new(self.stack_size)?;
-        let shared = Arc::new(Shared::new(workers, self.policy, stacks, side));
+        let shared = Arc::new(Shared::new(workers, self.policy, stacks, side, self.observer));
         let mut runtime = Runtime { shared, threads: Vec::with_capacity(workers) };
         for index in 0..workers {
             let shared = Arc::clone(&runtime.shared);
@@ -147,6 +157,7 @@ impl Runtime {
             policy: Policy::Stealing,
             stack_size: 256 << 20,
             side_threads: blocking::MOST_THREADS,
+            observer: None,
         }
     }
 
@@ -165,6 +176,14 @@ impl Runtime {
         self.shared.graph.cell_changed(&self.shared, None, key, None);
     }
 
+    /// Switches telling the observer off, or on again; workers notice it with their next event.
+    ///
+    /// Without an observer this changes nothing.
+    pub fn set_observing(&self, observing: bool) {
+        let observing = observing && self.shared.observer.is_some();
+        self.shared.observing.store(observing, Ordering::Relaxed);
+    }
+
     /// Returns what was counted so far, summed over the workers.
     pub fn counters(&self) -> Counters {
         self.shared.counters()
@@ -174,5 +193,16 @@ impl Runtime {
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime").field("workers", &self.workers()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("policy", &self.policy)
+            .field("stack_size", &self.stack_size)
+            .field("side_threads", &self.side_threads)
+            .finish_non_exhaustive()
     }
 }

@@ -120,12 +120,18 @@ impl Record {
         self.floor.store(origin.floor, Ordering::Relaxed);
     }
 
-    /// Returns the task's id; for the task itself.
+    /// Returns the task's id; for the task itself, or who has just made it.
     #[inline]
     pub(super) fn id(&self, number: u32) -> TaskId {
         let live = self.live.load(Ordering::Relaxed);
         let known = if live & KNOWN != 0 { live as u32 } else { self.make_id(live, number) };
         TaskId::from_u32(known).expect("a number plus one is not 0")
+    }
+
+    /// Returns the task's id if the task has ever said it; for others.
+    pub(super) fn known_id(&self) -> Option<TaskId> {
+        let live = self.live.load(Ordering::Relaxed);
+        if live & KNOWN != 0 { TaskId::from_u32(live as u32) } else { None }
     }
 
     #[cold]

@@ -112,9 +112,7 @@ impl Task<'_> {
         let errand = Errand::new(function, &landing);
         let origin = root_origin(SPAWNED, entry.index);
         // SAFETY: the closure borrows nothing, and is in no scope.
-        unsafe {
-            self.worker.spawn(origin, false, Priority::Normal, |task| errand.run(|f| f(task)))
-        };
+        unsafe { self.worker.spawn(origin, false, options.priority, announce, closure) };
         entry.queued();
         Handle::new(landing)
     }

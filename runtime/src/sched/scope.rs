@@ -12,24 +12,22 @@
 //! buys more in advance when none is left (see `worker`). So what the scope has counted is never
 //! less than what is pending.
 //!
-//! When several tasks panic, the scope keeps the panic that comes first in sequential order; a
-//! panic of the owner's own code comes before all of them.
+//! When tasks panic, the scope collects that in sequential order; a panic of the owner's own code
+//! comes before all of them.
 
 #![expect(unsafe_code, reason = "starts tasks that borrow from their scope's owner")]
 
-use std::any::Any;
-use std::cmp::Ordering as Order;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parking_lot::Mutex;
-
 use super::body::Joined;
+use super::failures::{Failures, Noted};
 use super::record::{JOINED, NONE, Origin, Place, child_lineage};
 use super::shared::Priority;
 use super::task::Task;
+use crate::observe::Reason;
 use crate::sync::{Completion, Progress};
 
 /// Starts tasks that are complete before [`Task::scope`] returns.
@@ -51,12 +49,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 pub(super) struct ScopeCore {
     owner: AtomicU32,
     pub(super) pending: Completion,
-    panic: Mutex<Option<Panic>>,
-}
-
-struct Panic {
-    place: Place,
-    payload: Box<dyn Any + Send>,
+    pub(super) failures: Noted<Place>,
 }
 
 impl<'scope> Scope<'scope, '_> {
@@ -149,27 +142,13 @@ impl ScopeCore {
     pub(super) fn owner(&self) -> u32 {
         self.owner.load(Ordering::Relaxed)
     }
-
-    /// Keeps a task's panic unless one that comes earlier is kept already.
-    pub(super) fn note_panic(&self, place: Place, payload: Box<dyn Any + Send>) {
-        let panic = Panic { place, payload };
-        let mut kept = self.panic.lock();
-        let later = match &mut *kept {
-            Some(first) if first.place.cmp(&panic.place) == Order::Less => Some(panic),
-            _ => kept.replace(panic),
-        };
-        drop(kept);
-        if let Some(later) = later {
-            discard(later.payload);
-        }
-    }
 }
 
 /// Runs `body` with a new scope and waits for the scope's tasks.
 pub(super) fn run<'env, R>(
     task: &Task<'_>,
     body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
-) -> R {
+) -> Result<R, Failures> {
     let shared = &*task.worker.shared;
     let number =
         shared.scopes.take(&mut task.worker.scopes.borrow_mut()).expect("too many open scopes");
@@ -196,28 +175,16 @@ pub(super) fn run<'env, R>(
         running.joins.begin(Joined::Scope(number));
         if core.pending.close(started) == Progress::Pending {
             shared.graph.joining(shared, task.worker, task.number(), number);
-            let _woken = task.suspend();
+            let _woken = task.suspend(Reason::Scope);
         }
         running.joins.end();
     }
     task.level.set(level - 1);
-    let panic = core.panic.lock().take();
+    let failures = core.failures.take();
     shared.scopes.give(&mut task.worker.scopes.borrow_mut(), number);
-    match (result, panic) {
-        (Ok(result), None) => result,
-        (Ok(_), Some(panic)) => resume_unwind(panic.payload),
-        (Err(own), panic) => {
-            if let Some(panic) = panic {
-                discard(panic.payload);
-            }
-            resume_unwind(own)
-        }
-    }
-}
-
-/// Drops the payload of a panic that nobody will see, even if dropping panics.
-pub(super) fn discard(payload: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
+    match (result, failures) {
+        (Ok(result), None) => Ok(result),
+        (Ok(_), Some(failures)) => Err(failures),
+        (Err(own), failures) => Err(Failures::after(own, failures)),
     }
 }

@@ -38,6 +38,7 @@ use super::wait_graph::WaitGraph;
 use super::worker::Worker;
 use crate::memory::barrier::{self, heavy, light};
 use crate::memory::{CacheLine, Pool, Reservation};
+use crate::observe::Observer;
 use crate::sync::{EventCount, Wait};
 
 /// How urgent a task is; a worker takes its own most urgent task first.
@@ -64,6 +65,9 @@ pub(super) struct Shared {
     pub(super) events: EventCount,
     pub(super) desks: Box<[Arc<Desk>]>,
     pub(super) stopping: AtomicBool,
+    /// Whether `observer` is to be told; read by all, seldom written.
+    pub(super) observing: AtomicBool,
+    pub(super) observer: Option<Arc<dyn Observer>>,
     /// Workers that look for work and have none.
     searching: CacheLine<AtomicUsize>,
     /// Tasks from outside.
@@ -88,6 +92,7 @@ impl Shared {
         policy: Policy,
         stacks: Reservation,
         side: Arc<SidePool>,
+        observer: Option<Arc<dyn Observer>>,
     ) -> Self {
         barrier::register();
         Self {
@@ -100,6 +105,8 @@ impl Shared {
             events: EventCount::new(workers),
             desks: (0..workers).map(|_| Arc::new(Desk::new())).collect(),
             stopping: AtomicBool::new(false),
+            observing: AtomicBool::new(observer.is_some()),
+            observer,
             searching: CacheLine::default(),
             injector: CacheLine::default(),
             injected: AtomicUsize::new(0),

@@ -8,10 +8,12 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 use super::current;
+use super::failures::Failures;
 use super::fiber::{FiberYielder, Resume, Yielded};
 use super::record::{Record, TaskId};
 use super::scope::{self, Scope};
 use super::worker::Worker;
+use crate::observe::{Event, Reason};
 use crate::sync::{Suspend, Wait};
 
 /// The running task: opens scopes, waits, and tells where it runs.
@@ -156,6 +158,23 @@ impl<'fiber> Task<'fiber> {
         &self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
     ) -> R {
+        scope::run(self, body).unwrap_or_else(|failures| failures.into_first().resume())
+    }
+
+    /// As [`scope`](Self::scope), but returns the panics instead of passing on the first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `body` or tasks panicked. A panic of `body` comes first, then those of the tasks in
+    /// the order of spawning.
+    ///
+    /// # Examples
+    ///
+    /// See [`Failures`].
+    pub fn try_scope<'env, R>(
+        &self,
+        body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+    ) -> Result<R, Failures> {
         scope::run(self, body)
     }
 
@@ -171,7 +190,7 @@ impl<'fiber> Task<'fiber> {
         let shared = &*self.worker.shared;
         let answer =
             shared.graph.wait_for_cell(shared, self.worker, self.number(), key, owner, still_busy);
-        answer.unwrap_or_else(|| self.suspend())
+        answer.unwrap_or_else(|| self.suspend(Reason::Cell))
     }
 
     /// Wakes all tasks that wait for the cell `key`, which this task has evaluated or given up.
@@ -189,7 +208,7 @@ impl<'fiber> Task<'fiber> {
     pub fn step_aside(&self, owner: TaskId) {
         let shared = &*self.worker.shared;
         if shared.graph.step_aside(shared, self.worker, self.number(), owner) {
-            let _woken = self.suspend();
+            let _woken = self.suspend(Reason::Aside);
         } else {
             self.yield_now();
         }
@@ -198,16 +217,18 @@ impl<'fiber> Task<'fiber> {
     /// Lets the worker's other tasks go first; returns when it has nothing else to do.
     pub fn yield_now(&self) {
         self.worker.make_yielded(self.fiber());
-        let _resumed = self.suspend();
+        let _resumed = self.suspend(Reason::Yield);
     }
 
     /// Gives the worker up until somebody wakes this task; that was arranged before.
-    pub(super) fn suspend(&self) -> Wait {
+    pub(super) fn suspend(&self, reason: Reason) -> Wait {
         self.worker.desk.counters.suspensions.bump();
+        self.worker.observe(|| Event::TaskSuspended { task: self.id(), reason });
         self.worker.settle();
         current::leave(self.worker);
         let resume = self.yielder.suspend(Yielded::Blocked);
         current::enter(self);
+        self.worker.observe(|| Event::TaskResumed { task: self.id() });
         match resume {
             Resume::Continue(wait) => wait,
             Resume::Run(_) | Resume::Exit => unreachable!("only idle fibers get tasks"),

@@ -26,6 +26,7 @@ use super::shared::Shared;
 use super::task::Task;
 use super::worker::Worker;
 use crate::memory::model::atomic::{AtomicU32, Ordering};
+use crate::observe::Reason;
 use crate::sync::Wait;
 
 const IDLE: u32 = 0;
@@ -98,7 +99,7 @@ impl Task<'_> {
                 break output;
             }
             if own.state.signal.start_waiting() {
-                let _woken = self.suspend();
+                let _woken = self.suspend(Reason::Future);
                 at_once = 0;
             } else if at_once < PATIENCE {
                 at_once += 1;

@@ -26,10 +26,11 @@ use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
 use super::join::Frame;
 use super::policy::{Look, Schedule, Seat};
 use super::ready::Ready;
-use super::record::{JOINED, NONE, Origin, Record, sequential_place};
+use super::record::{JOINED, NONE, Origin, Record, TaskId, sequential_place};
 use super::shared::{Desk, Priority, Shared};
 use super::task::Task;
 use crate::memory::Cache;
+use crate::observe::Event;
 use crate::sync::{Cancelled, Notified, Progress, Wait};
 
 /// Rounds of looking for work before sleeping: about one microsecond.
@@ -202,6 +203,7 @@ impl Worker {
                 next = match catch_unwind(run) {
                     Ok(()) => None,
                     Err(panic) => {
+                        self.observe(|| Event::TaskEnded { task: task.id(), panicked: true });
                         self.finish(task.number(), task.record(), Some(panic));
                         self.next_task()
                     }
@@ -228,9 +230,11 @@ impl Worker {
             }
             self.desk.counters.tasks_run.bump();
             task.begin(number, record);
+            self.observe(|| Event::TaskStarted { task: task.id() });
             // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
             // or `record_half` stored a closure before it queued the number.
             unsafe { record.body.consume(&shared.large_places, number, Some(task)) };
+            self.observe(|| Event::TaskEnded { task: task.id(), panicked: false });
             if account.scope.get() == scope && scope < JOINED && !record.end() {
                 shared.tasks.give(&mut self.tasks.borrow_mut(), number);
                 account.credit.set(account.credit.get() + 1);
@@ -307,7 +311,11 @@ impl Worker {
             return Some(task);
         }
         let word = shared.queues.take(&self.seat, look);
-        self.desk.counters.steals.add(self.seat.stolen.take());
+        let stolen = self.seat.stolen.take();
+        if stolen > 0 {
+            self.desk.counters.steals.add(stolen);
+            self.observe(|| Event::TasksStolen { count: stolen as usize });
+        }
         word.map(|word| self.record_of(word))
     }
 
@@ -331,7 +339,10 @@ impl Worker {
                 Cancelled::Claimed(notified) => Some(notified),
             }
         } else {
-            Some(events.wait(self.index))
+            self.observe(|| Event::WorkerParked);
+            let notified = events.wait(self.index);
+            self.observe(|| Event::WorkerWoken);
+            Some(notified)
         };
         if notified == Some(Notified::Any) && self.shared.queues.dispatcher().is_none() {
             // The notifier counted us as searching.
@@ -349,7 +360,24 @@ impl Worker {
         self.yielded.borrow_mut().push_back(fiber);
     }
 
-    /// Queues a task of a scope; on credit, unless the scope's owner counts it.
+    /// Tells the observer, if there is one and it listens.
+    #[inline]
+    pub(super) fn observe<'a>(&self, event: impl FnOnce() -> Event<'a>) {
+        if self.shared.observing.load(Ordering::Relaxed) {
+            self.tell(event());
+        }
+    }
+
+    #[cold]
+    fn tell(&self, event: Event<'_>) {
+        let Some(observer) = &self.shared.observer else { return };
+        if catch_unwind(AssertUnwindSafe(|| observer.event(self.index, event))).is_err() {
+            self.shared.observing.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Queues a task of a scope; on credit, unless the scope's owner counts it. The observer is told
+    /// what `announce` says.
     ///
     /// # Safety
     ///
@@ -357,15 +385,20 @@ impl Worker {
     /// before it goes away, and the caller's task is the owner of that scope, or in it, or in a
     /// scope or join inside it.
     #[inline]
-    pub(super) unsafe fn spawn<F>(
+    pub(super) unsafe fn spawn<'a, F>(
         &self,
         origin: Origin,
         on_credit: bool,
         priority: Priority,
+        announce: impl FnOnce(TaskId) -> Event<'a>,
         function: F,
     ) where
         F: FnOnce(&Task<'_>) + Send,
     {
+        let observing = self.shared.observing.load(Ordering::Relaxed);
+        if observing && self.tasks.borrow().is_empty() {
+            self.tell(Event::PoolRefilled);
+        }
         self.desk.counters.tasks_spawned.bump();
         let (number, record) = self.new_record(origin);
         if on_credit {
@@ -376,6 +409,9 @@ impl Worker {
         let boxed = unsafe { record.body.store(&self.shared.large_places, number, function) };
         if boxed {
             self.desk.counters.closures_boxed.bump();
+        }
+        if observing {
+            self.tell(announce(record.id(number)));
         }
         self.shared.queues.queue(&self.seat, priority, Ready::Task(number).into());
         self.shared.work_arrived(&self.seat, priority);
@@ -405,6 +441,11 @@ impl Worker {
         let (number, record) = self.new_record(unsafe { Frame::origin(frame) });
         // SAFETY: as in `spawn`.
         unsafe { record.body.store_half(frame) };
+        self.observe(|| {
+            let other = self.shared.tasks.get(record.lineage.load(Ordering::Relaxed));
+            let (task, parent) = (record.id(number), other.known_id());
+            Event::TaskSpawned { task, parent, name: None, priority: Priority::Normal }
+        });
         number
     }
 
@@ -419,7 +460,7 @@ impl Worker {
             && scope < JOINED
         {
             let place = sequential_place(shared, number);
-            shared.scopes.get(scope).note_panic(place, panic);
+            shared.scopes.get(scope).failures.note(place, panic);
         }
         if record.end() {
             shared.graph.owner_ended(shared, Some(self), number);
