@@ -68,7 +68,13 @@ impl<T> UnsafeCell<T> {
 /// Runs a model in all interleavings with up to three preemptions, which keeps it to seconds.
 #[cfg(all(test, raddle_loom))]
 pub(crate) fn explore(model: impl Fn() + Sync + Send + 'static) {
+    explore_within(3, model);
+}
+
+/// Runs a model in all interleavings with up to so many preemptions.
+#[cfg(all(test, raddle_loom))]
+pub(crate) fn explore_within(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }

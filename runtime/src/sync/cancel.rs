@@ -252,7 +252,10 @@ impl Future for Cancellation<'_> {
             let seen = node.lists.lock().waiters.look(&mut self.place, context.waker());
             return match seen {
                 Seen::Notified => Poll::Ready(()),
-                Seen::Waiting(_) => Poll::Pending,
+                Seen::Waiting(old) => {
+                    drop(old);
+                    Poll::Pending
+                }
             };
         }
         if node.is_cancelled() {

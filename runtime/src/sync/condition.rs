@@ -147,7 +147,10 @@ impl<'a, T: ?Sized> Future for ConditionWait<'a, T> {
                 Stage::InLine(mutex, place) => {
                     let seen = condition.change_line(|line| line.look(place, context.waker()));
                     match seen {
-                        Seen::Waiting(_) => return Poll::Pending,
+                        Seen::Waiting(old) => {
+                            drop(old);
+                            return Poll::Pending;
+                        }
                         Seen::Notified => self.stage = Stage::Locking(mutex.lock()),
                     }
                 }

@@ -214,7 +214,10 @@ impl<'a, T: ?Sized> Future for Lock<'a, T> {
             let seen = mutex.line.lock().look(&mut self.place, context.waker());
             return match seen {
                 Seen::Notified => Poll::Ready(mutex.guard()),
-                Seen::Waiting(_) => Poll::Pending,
+                Seen::Waiting(old) => {
+                    drop(old);
+                    Poll::Pending
+                }
             };
         }
         if let Some(guard) = mutex.try_lock() {

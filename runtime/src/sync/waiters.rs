@@ -57,7 +57,7 @@ pub(super) enum Seen {
     /// It was notified, and its place is given back.
     Notified,
     /// It was not; here is its old waker if there is no more use for it.
-    Waiting(#[expect(dead_code, reason = "it is dropped outside of the lock")] Option<Waker>),
+    Waiting(Option<Waker>),
 }
 
 impl Waiters {

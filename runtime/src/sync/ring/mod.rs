@@ -371,12 +371,12 @@ mod models {
     use super::*;
     use loom::thread;
 
-    use crate::memory::model::explore;
+    use crate::memory::model::{explore, explore_within};
     use crate::sync::block::block_on;
 
     /// Both ends wait. A lost wake-up shows as a deadlock of the model.
     fn all_arrive(capacity: usize, count: u32, then: fn(Receiver<u32>)) {
-        explore(move || {
+        explore_within(2, move || {
             let (mut sender, mut receiver) = ring(capacity);
             let sending = thread::spawn(move || {
                 for value in 0..count {
