@@ -91,7 +91,7 @@ pub mod sched;
 pub mod sync;
 
 pub use sched::{
-    Builder, Counters, Elapsed, Failures, Handle, Policy, Priority, Runtime, Scope, Sleep, Task,
-    TaskError, TaskId, Timer, WaitCounters,
+    Builder, Counters, Elapsed, Failures, Handle, Options, Policy, Priority, Runtime, Scope, Sleep,
+    Task, TaskError, TaskId, Timer, WaitCounters,
 };
 pub use sync::Wait;

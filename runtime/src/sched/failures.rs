@@ -81,8 +81,8 @@ pub(super) struct CancelledEarly;
 impl<P: Ord> Noted<P> {
     pub(super) fn note(&self, place: P, payload: Payload) {
         let mut collection = self.0.lock();
-        let collection_now = collection
-            .get_or_insert_with(|| Box::new(Collection { kept: Vec::new(), count: 0 }));
+        let collection_now =
+            collection.get_or_insert_with(|| Box::new(Collection { kept: Vec::new(), count: 0 }));
         let late = collection_now.add(place, payload);
         drop(collection);
         if let Some(late) = late {

@@ -20,6 +20,7 @@ mod fiber;
 mod handle;
 mod join;
 mod landing;
+mod options;
 mod policy;
 mod ready;
 mod record;
@@ -36,13 +37,14 @@ mod worker;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
 pub use counters::{Counters, WaitCounters};
 pub use failures::{Failures, TaskError};
 pub use handle::Handle;
+pub use options::Options;
 pub use policy::Policy;
 pub use record::TaskId;
 pub use scope::Scope;
@@ -50,7 +52,7 @@ pub use shared::Priority;
 pub use task::Task;
 pub use timer::{Elapsed, Sleep, Timer};
 
-use crate::memory::Reservation;
+use crate::memory::{Reservation, Topology, pin_to};
 use crate::observe::Observer;
 use blocking::SidePool;
 use shared::Shared;
@@ -86,6 +88,7 @@ pub struct Builder {
     stack_size: usize,
     side_threads: usize,
     observer: Option<Arc<dyn Observer>>,
+    pinned: bool,
 }
 
 impl Builder {
@@ -123,12 +126,22 @@ impl Builder {
         self
     }
 
+    /// Sets whether each worker is bound to one processor; the default is that none is.
+    ///
+    /// Workers get the processors that this process may use in the order of their nodes, and more
+    /// than one worker gets the same if there are more workers. Then task records lie on the node of
+    /// the worker that uses them first.
+    pub fn pinned(mut self, pinned: bool) -> Self {
+        self.pinned = pinned;
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
     ///
-    /// Fails if the system refuses the threads or the address space, or if the stack size is
-    /// below 256 KiB.
+    /// Fails if the system refuses the threads, the processors or the address space, or if the
+    /// stack size is below 256 KiB.
     pub fn build(self) -> io::Result<Runtime> {
         let workers = match self.workers {
             Some(workers) => workers,
@@ -136,14 +149,31 @@ impl Builder {
         };
         let side = SidePool::new(self.side_threads, blocking::IDLE);
         let stacks = Reservation::new(self.stack_size)?;
-        let shared = Arc::new(Shared::new(workers, self.policy, stacks, side, self.observer));
+        let topology = self.pinned.then(Topology::of_this_machine);
+        let nodes = topology.as_ref().map_or(1, |topology| topology.nodes().len());
+        let places: Vec<Option<Place>> = match &topology {
+            None => vec![None; workers],
+            Some(topology) => Place::all(topology).cycle().take(workers).map(Some).collect(),
+        };
+        let shared =
+            Arc::new(Shared::new(self.policy, workers, nodes, stacks, side, self.observer));
         let mut runtime = Runtime { shared, threads: Vec::with_capacity(workers) };
-        for index in 0..workers {
-            let shared = Arc::clone(&runtime.shared);
-            let thread = thread::Builder::new()
-                .name(format!("raddle-{index}"))
-                .spawn(move || Worker::main(index, shared))?;
+        let (report, reports) = mpsc::channel();
+        for (index, place) in places.into_iter().enumerate() {
+            let (shared, report) = (Arc::clone(&runtime.shared), report.clone());
+            let thread =
+                thread::Builder::new().name(format!("raddle-{index}")).spawn(move || {
+                    let bound = place.map_or(Ok(()), |place| pin_to(place.cpu));
+                    // Who builds the runtime listens, unless an earlier worker was refused.
+                    let _told = report.send(bound);
+                    drop(report);
+                    Worker::main(index, place.map_or(0, |place| place.node), shared);
+                })?;
             runtime.threads.push(thread);
+        }
+        drop(report);
+        if topology.is_some() {
+            reports.iter().collect::<io::Result<()>>()?;
         }
         Ok(runtime)
     }
@@ -158,6 +188,7 @@ impl Runtime {
             stack_size: 256 << 20,
             side_threads: blocking::MOST_THREADS,
             observer: None,
+            pinned: false,
         }
     }
 
@@ -203,6 +234,25 @@ impl fmt::Debug for Builder {
             .field("policy", &self.policy)
             .field("stack_size", &self.stack_size)
             .field("side_threads", &self.side_threads)
+            .field("pinned", &self.pinned)
             .finish_non_exhaustive()
+    }
+}
+
+/// Where a worker is bound to.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    cpu: usize,
+    node: usize,
+}
+
+impl Place {
+    /// Returns the places of a machine in the order of its nodes.
+    fn all(topology: &Topology) -> impl Iterator<Item = Self> + Clone {
+        let of_node = |(node, cpus): (usize, &'_ Vec<usize>)| {
+            cpus.iter().map(move |&cpu| Self { cpu, node }).collect::<Vec<_>>()
+        };
+        let all: Vec<Self> = topology.nodes().iter().enumerate().flat_map(of_node).collect();
+        all.into_iter()
     }
 }

@@ -24,10 +24,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::body::Joined;
 use super::failures::{Failures, Noted};
+use super::options::Options;
 use super::record::{JOINED, NONE, Origin, Place, child_lineage};
 use super::shared::Priority;
 use super::task::Task;
-use crate::observe::Reason;
+use crate::observe::{Event, Reason};
 use crate::sync::{Completion, Progress};
 
 /// Starts tasks that are complete before [`Task::scope`] returns.
@@ -62,7 +63,44 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// Panics if `task` belongs to another call of `Runtime::run` than the scope, if it is half of
     /// a [join](Task::join) inside the scope, or if more than 16 million tasks are alive.
+    #[inline]
     pub fn spawn<F>(&'scope self, task: &Task<'_>, priority: Priority, function: F)
+    where
+        F: FnOnce(&Task<'_>) + Send + 'scope,
+    {
+        self.start(task, priority, None, function);
+    }
+
+    /// Starts `function` as a task of this scope, with options.
+    ///
+    /// If the options' token is cancelled before the task begins, `function` is dropped uncalled.
+    ///
+    /// # Panics
+    ///
+    /// As [`spawn`](Self::spawn).
+    ///
+    /// # Examples
+    ///
+    /// See [`Options`].
+    pub fn spawn_with<F>(&'scope self, task: &Task<'_>, options: &'scope Options, function: F)
+    where
+        F: FnOnce(&Task<'_>) + Send + 'scope,
+    {
+        let (priority, name) = (options.priority, options.name.as_deref());
+        match &options.cancel {
+            None => self.start(task, priority, name, function),
+            Some(token) => self.start(task, priority, name, move |task| {
+                if token.is_cancelled() {
+                    task.worker.desk.counters.tasks_cancelled.bump();
+                } else {
+                    function(task);
+                }
+            }),
+        }
+    }
+
+    #[inline]
+    fn start<F>(&'scope self, task: &Task<'_>, priority: Priority, name: Option<&str>, function: F)
     where
         F: FnOnce(&Task<'_>) + Send + 'scope,
     {
@@ -82,6 +120,10 @@ impl<'scope> Scope<'scope, '_> {
             level: self.level,
             floor: task.floor.get(),
         };
+        let announce = |id| {
+            let parent = Some(task.id());
+            Event::TaskSpawned { task: id, parent, name, priority }
+        };
         // SAFETY: `Task::scope` does not return before everything started in the scope is
         // complete, and 'scope contains that call. A task that can name `&'scope Scope` is the
         // owner or was started, directly or not, inside the scope: a closure of an outer or
@@ -89,7 +131,7 @@ impl<'scope> Scope<'scope, '_> {
         // another run, which could get it through a plain thread, was refused above. The count
         // below, which closing the scope reads, follows in any case: `spawn` panics only before
         // it has counted or queued the task.
-        unsafe { task.worker.spawn(origin, !is_owner, priority, function) };
+        unsafe { task.worker.spawn(origin, !is_owner, priority, announce, function) };
         task.spawned.set(spawned + 1);
         if is_owner {
             self.started.store(self.started.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

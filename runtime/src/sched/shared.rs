@@ -88,17 +88,18 @@ pub(super) struct Desk {
 
 impl Shared {
     pub(super) fn new(
-        workers: usize,
         policy: Policy,
+        workers: usize,
+        nodes: usize,
         stacks: Reservation,
         side: Arc<SidePool>,
         observer: Option<Arc<dyn Observer>>,
     ) -> Self {
         barrier::register();
         Self {
-            tasks: Pool::new(super::record::MOST_RECORDS),
+            tasks: Pool::with_nodes(super::record::MOST_RECORDS, nodes),
             large_places: LargePlaces::new(),
-            scopes: Pool::new(super::record::MOST_RECORDS),
+            scopes: Pool::with_nodes(super::record::MOST_RECORDS, nodes),
             stacks,
             queues: Queues::new(policy, workers),
             graph: WaitGraph::new(),

@@ -33,6 +33,8 @@ pub struct Task<'fiber> {
     pub(super) floor: Cell<u32>,
     /// Tasks that this one spawned in all.
     pub(super) spawned: Cell<u32>,
+    /// Its panic was caught, to be delivered elsewhere.
+    pub(super) has_panicked: Cell<bool>,
 }
 
 impl<'fiber> Task<'fiber> {
@@ -55,6 +57,7 @@ impl<'fiber> Task<'fiber> {
             level: Cell::new(0),
             floor: Cell::new(0),
             spawned: Cell::new(0),
+            has_panicked: Cell::new(false),
         }
     }
 
@@ -67,6 +70,7 @@ impl<'fiber> Task<'fiber> {
         self.level.set(record.level.load(Ordering::Relaxed));
         self.floor.set(record.floor.load(Ordering::Relaxed));
         self.spawned.set(0);
+        self.has_panicked.set(false);
     }
 
     /// Returns the number of the task's record.

@@ -80,15 +80,15 @@ impl Drop for AbortOnUnwind {
 }
 
 impl Worker {
-    /// Runs worker `index` until the runtime stops.
-    pub(super) fn main(index: usize, shared: Arc<Shared>) {
+    /// Runs worker `index`, on a node of the machine, until the runtime stops.
+    pub(super) fn main(index: usize, node: usize, shared: Arc<Shared>) {
         let worker = Rc::new(Self {
             index,
             seat: shared.queues.seat(index),
             desk: Arc::clone(&shared.desks[index]),
             shared,
-            scopes: RefCell::default(),
-            tasks: RefCell::default(),
+            scopes: RefCell::new(Cache::on_node(node)),
+            tasks: RefCell::new(Cache::on_node(node)),
             fibers: Fibers::default(),
             current: Cell::new(ptr::null()),
             resumable: RefCell::default(),
@@ -105,6 +105,8 @@ impl Worker {
         }
         // Fibers hold the worker: letting them end frees it.
         worker.fibers.exit_all();
+        worker.shared.tasks.drain(worker.tasks.take());
+        worker.shared.scopes.drain(worker.scopes.take());
     }
 
     fn work(self: &Rc<Self>) {
@@ -234,7 +236,10 @@ impl Worker {
             // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
             // or `record_half` stored a closure before it queued the number.
             unsafe { record.body.consume(&shared.large_places, number, Some(task)) };
-            self.observe(|| Event::TaskEnded { task: task.id(), panicked: false });
+            self.observe(|| Event::TaskEnded {
+                task: task.id(),
+                panicked: task.has_panicked.get(),
+            });
             if account.scope.get() == scope && scope < JOINED && !record.end() {
                 shared.tasks.give(&mut self.tasks.borrow_mut(), number);
                 account.credit.set(account.credit.get() + 1);
@@ -339,6 +344,8 @@ impl Worker {
                 Cancelled::Claimed(notified) => Some(notified),
             }
         } else {
+            self.tasks.borrow_mut().publish();
+            self.scopes.borrow_mut().publish();
             self.observe(|| Event::WorkerParked);
             let notified = events.wait(self.index);
             self.observe(|| Event::WorkerWoken);
