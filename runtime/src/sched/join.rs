@@ -98,7 +98,6 @@ impl Task<'_> {
                 run: run_right::<B, RB>,
                 latch: AtomicU32::new(RUNNING),
                 origin: Origin {
-                    run: self.run(),
                     scope: JOINED,
                     index: self.spawned.get(),
                     lineage: self.number(),

@@ -8,7 +8,6 @@
 use std::future::poll_fn;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Runtime;
 use super::current;
@@ -21,10 +20,6 @@ use super::shared::{Priority, Shared};
 use super::task::Task;
 use crate::observe::Event;
 use crate::sync::CancelToken;
-
-/// The run of all spawned tasks. Runs are told apart so that nobody starts a task in a scope of
-/// another run; a closure that borrows nothing cannot name a scope that it has not opened itself.
-const SPAWNED: u32 = 0;
 
 impl Runtime {
     /// Runs `function` as a task and returns its result; the caller waits meanwhile.
@@ -87,7 +82,7 @@ impl Runtime {
                 let closure =
                     |task: &Task<'_>| task.run_errand(errand, |f| call_unless(cancel, f, task));
                 // SAFETY: the closure borrows nothing.
-                unsafe { shared.inject_root(SPAWNED, entry.index, closure) };
+                unsafe { shared.inject_root(entry.index, closure) };
                 entry.queued();
                 Handle::new(landing)
             }
@@ -99,16 +94,13 @@ impl Runtime {
     }
 
     fn run_from_outside<R: Send>(&self, function: impl FnOnce(&Task<'_>) -> R + Send) -> R {
-        static RUNS: AtomicU32 = AtomicU32::new(SPAWNED + 1);
-
         let entry = self.shared.enter_root();
         let landing = Landing::new(None);
         let errand = Errand::new(function, &landing);
-        let run = RUNS.fetch_add(1, Ordering::Relaxed);
         // SAFETY: an errand lands as the last thing it does with what it borrows, whether it is
         // called or dropped, and we wait for that below. Neither polling nor suspending unwinds.
         unsafe {
-            self.shared.inject_root(run, entry.index, |task| task.run_errand(errand, |f| f(task)));
+            self.shared.inject_root(entry.index, |task| task.run_errand(errand, |f| f(task)));
         };
         entry.queued();
         current::wait(poll_fn(|context| landing.poll(context)))
@@ -144,7 +136,7 @@ impl Task<'_> {
         let entry = shared.enter_root();
         let landing = spawned_landing(shared, entry.index);
         let errand = Errand::new(function, &landing);
-        let origin = root_origin(SPAWNED, entry.index);
+        let origin = root_origin(entry.index);
         let Options { priority, name, cancel } = options;
         let announce = |id| {
             let (parent, name) = (Some(self.id()), name.as_deref());
@@ -187,10 +179,10 @@ impl Shared {
     ///
     /// The caller sees to it that nothing that `function` borrows goes away before `function` was
     /// called or dropped.
-    unsafe fn inject_root(&self, run: u32, index: u32, function: impl FnOnce(&Task<'_>) + Send) {
+    unsafe fn inject_root(&self, index: u32, function: impl FnOnce(&Task<'_>) + Send) {
         let number = self.tasks.take_shared().expect("too many live tasks");
         let record = self.tasks.get(number);
-        record.begin(root_origin(run, index));
+        record.begin(number, root_origin(index));
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before. The caller vouches for borrows.
         unsafe { record.body.store(&self.large_places, number, function) };
@@ -198,8 +190,8 @@ impl Shared {
     }
 }
 
-fn root_origin(run: u32, index: u32) -> Origin {
-    Origin { run, scope: NONE, index, lineage: 0, level: 0, floor: 0 }
+fn root_origin(index: u32) -> Origin {
+    Origin { scope: NONE, index, lineage: 0, level: 0, floor: 0 }
 }
 
 fn spawned_landing<R>(shared: &Shared, index: u32) -> Arc<Landing<R>> {

@@ -35,7 +35,8 @@ use crate::sync::{Completion, Progress};
 pub struct Scope<'scope, 'env: 'scope> {
     core: u32,
     owner: u32,
-    run: u32,
+    /// The address of what the workers of its runtime share.
+    runtime: usize,
     /// How many scopes are around a task of this one, itself included.
     level: u32,
     /// Tasks started by the owner.
@@ -104,7 +105,10 @@ impl<'scope> Scope<'scope, '_> {
     where
         F: FnOnce(&Task<'_>) + Send + 'scope,
     {
-        assert!(self.run == task.run(), "a task spawns only into scopes of its own run");
+        assert!(
+            self.runtime == task.runtime(),
+            "a task spawns only into scopes of its own runtime"
+        );
         assert!(
             self.level > task.floor.get(),
             "half of a join spawns only into scopes that it has opened itself"
@@ -112,14 +116,8 @@ impl<'scope> Scope<'scope, '_> {
         let spawned = task.spawned.get();
         let is_owner = task.number() == self.owner;
         let (index, lineage) = if is_owner { (spawned, 0) } else { self.descent(task, spawned) };
-        let origin = Origin {
-            run: self.run,
-            scope: self.core,
-            index,
-            lineage,
-            level: self.level,
-            floor: task.floor.get(),
-        };
+        let origin =
+            Origin { scope: self.core, index, lineage, level: self.level, floor: task.floor.get() };
         let announce = |id| {
             let parent = Some(task.id());
             Event::TaskSpawned { task: id, parent, name, priority }
@@ -161,7 +159,7 @@ impl<'scope> Scope<'scope, '_> {
             let lineage = record.lineage.load(Ordering::Relaxed);
             let scope = record.scope.load(Ordering::Relaxed);
             let (above, lineage) = match scope {
-                NONE => return (index, child_lineage(0, step)),
+                NONE => panic!("a task spawns only into scopes of its own run"),
                 JOINED => (lineage, 0),
                 _ => (shared.scopes.get(scope).owner(), lineage),
             };
@@ -202,7 +200,7 @@ pub(super) fn run<'env, R>(
     let scope = Scope {
         core: number,
         owner: task.number(),
-        run: task.run(),
+        runtime: task.runtime(),
         level,
         started: AtomicU32::new(0),
         scope: PhantomData,

@@ -171,7 +171,7 @@ impl Shared {
     pub(super) fn dispatch(&self) {
         let Queues::Dispatching(dispatcher) = &self.queues else { return };
         while let Some(task) = self.take_injected() {
-            dispatcher.stock(Ready::Task(task).into());
+            dispatcher.stock(Ready::Task(self.tasks.get(task)).into());
         }
         dispatcher.dispatch(|worker| _ = self.events.notify(worker));
     }

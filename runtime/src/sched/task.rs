@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::current;
@@ -25,8 +26,6 @@ pub struct Task<'fiber> {
     fiber: u32,
     stack_limit: usize,
     record: Cell<&'fiber Record>,
-    number: Cell<u32>,
-    run: Cell<u32>,
     /// How many scopes are around the running code.
     pub(super) level: Cell<u32>,
     /// How many of them were opened outside of the innermost join.
@@ -44,16 +43,14 @@ impl<'fiber> Task<'fiber> {
         yielder: &'fiber FiberYielder,
         fiber: u32,
         stack_limit: usize,
-        first: u32,
+        first: &'fiber Record,
     ) -> Self {
         Self {
             worker,
             yielder,
             fiber,
             stack_limit,
-            record: Cell::new(worker.shared.tasks.get(first)),
-            number: Cell::new(first),
-            run: Cell::new(0),
+            record: Cell::new(first),
             level: Cell::new(0),
             floor: Cell::new(0),
             spawned: Cell::new(0),
@@ -61,12 +58,10 @@ impl<'fiber> Task<'fiber> {
         }
     }
 
-    /// Becomes the task `number`.
+    /// Becomes the task of this record.
     #[inline]
-    pub(super) fn begin(&self, number: u32, record: &'fiber Record) {
+    pub(super) fn begin(&self, record: &'fiber Record) {
         self.record.set(record);
-        self.number.set(number);
-        self.run.set(record.run.load(Ordering::Relaxed));
         self.level.set(record.level.load(Ordering::Relaxed));
         self.floor.set(record.floor.load(Ordering::Relaxed));
         self.spawned.set(0);
@@ -76,18 +71,18 @@ impl<'fiber> Task<'fiber> {
     /// Returns the number of the task's record.
     #[inline]
     pub(super) fn number(&self) -> u32 {
-        self.number.get()
+        self.record.get().number()
+    }
+
+    /// Returns the address of what the workers of this runtime share.
+    #[inline]
+    pub(super) fn runtime(&self) -> usize {
+        Arc::as_ptr(&self.worker.shared).addr()
     }
 
     #[inline]
     pub(super) fn record(&self) -> &'fiber Record {
         self.record.get()
-    }
-
-    /// Returns what identifies the call of `Runtime::run` that the task belongs to.
-    #[inline]
-    pub(super) fn run(&self) -> u32 {
-        self.run.get()
     }
 
     /// Returns the number of the fiber that runs the task.
@@ -118,7 +113,7 @@ impl<'fiber> Task<'fiber> {
     /// Returns the task's id.
     #[inline]
     pub fn id(&self) -> TaskId {
-        self.record().id(self.number())
+        self.record().id()
     }
 
     /// Returns the address that the stack pointer should stay above.

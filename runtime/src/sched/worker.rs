@@ -164,7 +164,7 @@ impl Worker {
     }
 
     /// Runs a task, on an idle fiber if there is one.
-    fn start(self: &Rc<Self>, task: u32) {
+    fn start(self: &Rc<Self>, task: &Record) {
         let fiber = match self.fibers.take_idle() {
             Some(fiber) => Ok(fiber),
             None => {
@@ -180,14 +180,13 @@ impl Worker {
             }
         };
         match fiber {
-            Ok(fiber) => self.resume(fiber, Resume::Run(task)),
+            Ok(fiber) => self.resume(fiber, Resume::Run(task.number())),
             Err(error) => {
                 let text = format!("cannot start a task: no stack for it: {error}");
-                let record = self.shared.tasks.get(task);
                 // SAFETY: as in `run_tasks`.
-                unsafe { record.body.consume(&self.shared.large_places, task, None) };
+                unsafe { task.body.consume(&self.shared.large_places, task.number(), None) };
                 self.settle();
-                self.finish(task, record, Some(Box::new(text)));
+                self.finish(task, Some(Box::new(text)));
             }
         }
     }
@@ -196,6 +195,7 @@ impl Worker {
     fn fiber_main(&self, yielder: &FiberYielder, first: Resume, fiber: u32, stack_limit: usize) {
         let mut message = first;
         while let Resume::Run(first) = message {
+            let first = self.shared.tasks.get(first);
             let task = Task::new(self, yielder, fiber, stack_limit, first);
             current::enter(&task);
             let mut next = Some(first);
@@ -206,7 +206,7 @@ impl Worker {
                     Ok(()) => None,
                     Err(panic) => {
                         self.observe(|| Event::TaskEnded { task: task.id(), panicked: true });
-                        self.finish(task.number(), task.record(), Some(panic));
+                        self.finish(task.record(), Some(panic));
                         self.next_task()
                     }
                 };
@@ -220,18 +220,18 @@ impl Worker {
     /// Runs tasks, one after the other, until there is something else to do. A panic of a task
     /// ends this.
     #[inline]
-    fn run_tasks<'fiber>(&'fiber self, task: &Task<'fiber>, first: u32) {
+    fn run_tasks<'fiber>(&'fiber self, task: &Task<'fiber>, first: &'fiber Record) {
         let shared = &*self.shared;
         let account = &self.account;
-        let mut number = first;
+        let mut record = first;
         loop {
-            let record = shared.tasks.get(number);
+            let number = record.number();
             let scope = record.scope.load(Ordering::Relaxed);
             if account.scope.get() != scope {
                 self.settle();
             }
             self.desk.counters.tasks_run.bump();
-            task.begin(number, record);
+            task.begin(record);
             self.observe(|| Event::TaskStarted { task: task.id() });
             // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
             // or `record_half` stored a closure before it queued the number.
@@ -244,10 +244,10 @@ impl Worker {
                 shared.tasks.give(&mut self.tasks.borrow_mut(), number);
                 account.credit.set(account.credit.get() + 1);
             } else {
-                self.finish(number, record, None);
+                self.finish(record, None);
             }
             match self.next_task() {
-                Some(next) => number = next,
+                Some(next) => record = next,
                 None => return,
             }
         }
@@ -255,7 +255,7 @@ impl Worker {
 
     /// Returns the task that the fiber of an ended one goes on with.
     #[inline]
-    fn next_task(&self) -> Option<u32> {
+    fn next_task(&self) -> Option<&Record> {
         if self.desk.has_mail() || !self.resumable.borrow().is_empty() {
             return None;
         }
@@ -263,12 +263,12 @@ impl Worker {
     }
 
     #[inline]
-    fn own_task(&self) -> Option<u32> {
+    fn own_task(&self) -> Option<&Record> {
         self.shared.queues.take(&self.seat, Look::Own).map(|word| self.record_of(word))
     }
 
     /// Looks for tasks elsewhere, for a short time.
-    fn search(&self) -> Option<u32> {
+    fn search(&self) -> Option<&Record> {
         if self.shared.queues.dispatcher().is_some() {
             return self.await_dispatcher();
         }
@@ -290,7 +290,7 @@ impl Worker {
     }
 
     /// Waits a short time for something from the dispatcher, or is the dispatcher.
-    fn await_dispatcher(&self) -> Option<u32> {
+    fn await_dispatcher(&self) -> Option<&Record> {
         if self.shared.queues.dispatcher() == Some(self.index) {
             self.shared.dispatch();
         } else {
@@ -308,12 +308,12 @@ impl Worker {
         None
     }
 
-    fn foreign_task(&self, look: Look) -> Option<u32> {
+    fn foreign_task(&self, look: Look) -> Option<&Record> {
         let shared = &*self.shared;
         if shared.queues.dispatcher().is_none()
             && let Some(task) = shared.take_injected()
         {
-            return Some(task);
+            return Some(shared.tasks.get(task));
         }
         let word = shared.queues.take(&self.seat, look);
         let stolen = self.seat.stolen.take();
@@ -407,61 +407,64 @@ impl Worker {
             self.tell(Event::PoolRefilled);
         }
         self.desk.counters.tasks_spawned.bump();
-        let (number, record) = self.new_record(origin);
+        let record = self.new_record(origin);
         if on_credit {
             self.start_on_credit(origin.scope);
         }
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before it was given back. The caller vouches for borrows.
-        let boxed = unsafe { record.body.store(&self.shared.large_places, number, function) };
+        let boxed =
+            unsafe { record.body.store(&self.shared.large_places, record.number(), function) };
         if boxed {
             self.desk.counters.closures_boxed.bump();
         }
         if observing {
-            self.tell(announce(record.id(number)));
+            self.tell(announce(record.id()));
         }
-        self.shared.queues.queue(&self.seat, priority, Ready::Task(number).into());
+        self.shared.queues.queue(&self.seat, priority, Ready::Task(record).into());
         self.shared.work_arrived(&self.seat, priority);
     }
 
     #[inline(always)]
-    fn new_record(&self, origin: Origin) -> (u32, &Record) {
+    fn new_record(&self, origin: Origin) -> &Record {
         let tasks = &self.shared.tasks;
         let number = tasks.take(&mut self.tasks.borrow_mut()).expect("too many live tasks");
         let record = tasks.get(number);
-        record.begin(origin);
-        (number, record)
+        record.begin(number, origin);
+        record
     }
 
     /// Returns the record of a task that came out of a queue.
     #[inline]
-    fn record_of(&self, word: u64) -> u32 {
+    fn record_of(&self, word: u64) -> &Record {
         match Ready::from(word) {
-            Ready::Task(number) => number,
+            // SAFETY: records stay where they are as long as `shared`, whose queues this came from.
+            Ready::Task(record) => unsafe { &*record },
             Ready::Half(frame) => self.record_half(frame),
         }
     }
 
     #[cold]
-    fn record_half(&self, frame: *const Frame) -> u32 {
+    fn record_half(&self, frame: *const Frame) -> &Record {
         // SAFETY: the frame came out of a queue.
-        let (number, record) = self.new_record(unsafe { Frame::origin(frame) });
+        let record = self.new_record(unsafe { Frame::origin(frame) });
         // SAFETY: as in `spawn`.
         unsafe { record.body.store_half(frame) };
         self.observe(|| {
             let other = self.shared.tasks.get(record.lineage.load(Ordering::Relaxed));
-            let (task, parent) = (record.id(number), other.known_id());
+            let (task, parent) = (record.id(), other.known_id());
             Event::TaskSpawned { task, parent, name: None, priority: Priority::Normal }
         });
-        number
+        record
     }
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
     #[inline(never)]
-    fn finish(&self, number: u32, record: &Record, panic: Option<Box<dyn Any + Send>>) {
+    fn finish(&self, record: &Record, panic: Option<Box<dyn Any + Send>>) {
         // What unwinds from here is no task's panic.
         let defect = AbortOnUnwind;
         let shared = &*self.shared;
+        let number = record.number();
         let scope = record.scope.load(Ordering::Relaxed);
         if let Some(panic) = panic
             && scope < JOINED
@@ -473,7 +476,7 @@ impl Worker {
             shared.graph.owner_ended(shared, Some(self), number);
         }
         match scope {
-            JOINED => self.finish_half(number, record),
+            JOINED => self.finish_half(record),
             NONE => {
                 shared.tasks.give(&mut self.tasks.borrow_mut(), number);
                 shared.leave_root();
@@ -488,11 +491,11 @@ impl Worker {
     }
 
     #[cold]
-    fn finish_half(&self, number: u32, record: &Record) {
+    fn finish_half(&self, record: &Record) {
         let other = record.lineage.load(Ordering::Relaxed);
         // SAFETY: the half was run just now, or dropped because there was no stack for it.
         let frame = unsafe { record.body.running() }.frame;
-        self.shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+        self.shared.tasks.give(&mut self.tasks.borrow_mut(), record.number());
         // SAFETY: as above.
         if unsafe { Frame::open_latch(frame) } {
             self.shared.wake(other, Wait::Woken, Some(self));
