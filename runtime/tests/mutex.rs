@@ -139,6 +139,29 @@ fn a_dropped_waiter_passes_the_lock_on() {
     }
 }
 
+/// A future that came back too late, then got the lock, begins anew when it is polled again.
+#[test]
+fn a_future_that_is_used_again_gets_in_line_again() {
+    let mutex = Mutex::new(());
+    let mut context = Context::from_waker(Waker::noop());
+    let mut lock = pin!(mutex.lock());
+    let held = mutex.try_lock().unwrap();
+    assert!(lock.as_mut().poll(&mut context).is_pending());
+    drop(held);
+    let barged_in = mutex.try_lock().unwrap();
+    assert!(lock.as_mut().poll(&mut context).is_pending(), "too late");
+    drop(barged_in);
+    assert!(mutex.try_lock().is_none(), "the lock is kept");
+    assert!(lock.as_mut().poll(&mut context).is_ready());
+    let held = mutex.try_lock().unwrap();
+    assert!(lock.as_mut().poll(&mut context).is_pending());
+    drop(held);
+    let barged_in = mutex.try_lock().unwrap();
+    assert!(lock.as_mut().poll(&mut context).is_pending(), "there is one owner");
+    drop(barged_in);
+    assert!(lock.as_mut().poll(&mut context).is_ready());
+}
+
 #[test]
 fn a_panic_unlocks_and_poisons_nothing() {
     let runtime = one_worker();

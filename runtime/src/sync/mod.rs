@@ -1,6 +1,12 @@
 //! Structures that many threads share, built so that the common path writes nothing shared.
 //!
-//! Nothing here knows tasks: what has to suspend one asks for a [`Suspend`].
+//! Nothing here knows tasks: what has to suspend one asks for a [`Suspend`], or is a future that the
+//! task [waits](crate::Task::wait) for.
+//!
+//! - [`Mutex`] and [`Condition`] suspend who waits; [`ring()`] passes values from one task to another;
+//!   a [`CancelToken`] says that work is no longer wanted.
+//! - [`OnceMap`] and [`Interner`] have what is computed, or named, once.
+//! - [`EventCount`] and [`Completion`] are what the runtime itself waits with.
 
 mod block;
 mod cancel;

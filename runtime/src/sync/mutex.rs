@@ -1,22 +1,28 @@
 //! A lock whose waiters suspend: a task leaves its worker free while it waits.
 //!
 //! ```text
-//!            lock                      lock by another
-//! FREE ----------------> HELD ----------------------------> AWAITED
-//!   ^---------------------'  ^                                |   ^
-//!   |       unlock           |    unlock, last of the line    |   | unlock, others wait
-//!   |                        '--------------------------------'---'
-//!   '------------ unlock, the line turns out to be empty -----'
+//! HELD    somebody has the lock
+//! LINE    somebody is in line
+//! WOKEN   the first in line was woken, has left the line, and has yet to try
+//!
+//! lock:    HELD is clear -> set it                         HELD is set -> get in line
+//! unlock:  nobody in line, or one is WOKEN -> clear HELD
+//!          the first in line is new        -> clear HELD, set WOKEN, wake it
+//!          the first in line was too late  -> wake it as the owner; HELD stays
+//! woken:   clear WOKEN; HELD is clear -> set it            HELD is set -> first in line, too late
 //! ```
 //!
-//! Without waiters, locking and unlocking are one exchange each. Who finds the lock held gets in
-//! line, in the order of coming; unlocking while someone waits hands the lock to the first in line
-//! without ever freeing it. So nobody is passed over, and two tasks that take turns under one lock
-//! do so with any number of workers.
+//! Without waiters, locking and unlocking are one exchange each. An owner that unlocks may lock
+//! again before the one it woke has tried: so a lock that is wanted all the time does not wait for a
+//! switch of tasks at each step. But whoever came too late once is handed the lock next, without its
+//! ever being free. So nobody is passed over for long, and tasks that take turns under one lock do so
+//! with any number of workers.
 //!
-//! What always holds: the word becomes AWAITED, and leaves that state, only under the lock of the
-//! line; while it is AWAITED only the owner changes it. A future that is dropped after the lock was
-//! handed to it unlocks: the next in line gets it.
+//! What always holds:
+//! - LINE and WOKEN change only under the lock of the line; HELD is set by who gets the lock and
+//!   cleared by its owner.
+//! - At most one future is either woken or too late, and one that is too late is the first in line.
+//! - A future that is dropped passes on what it had: its wake, or the lock.
 //!
 //! Not here: circles of tasks that wait for each other's locks are not found.
 
@@ -36,12 +42,16 @@ use crate::memory::model::atomic::{AtomicU32, Ordering};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
-const AWAITED: u32 = 2;
+const LINE: u32 = 2;
+const WOKEN: u32 = 4;
 
 /// A lock for tasks: it may be held across any wait, and who waits for it suspends.
 ///
-/// The lock goes to those who wait in the order in which they came. A panic of the owner unlocks
-/// it like any other end; the value stays as it is then, for there is no poisoning.
+/// Those who wait get the lock in the order in which they came. Others may get it before a waiter
+/// that was woken is back, but not twice: then it is kept for that waiter.
+///
+/// A panic of the owner unlocks like any other end; the value stays as it is then, for there is no
+/// poisoning.
 ///
 /// # Examples
 ///
@@ -69,8 +79,15 @@ const AWAITED: u32 = 2;
 /// ```
 pub struct Mutex<T: ?Sized> {
     state: AtomicU32,
-    line: ShortLock<Waiters>,
+    line: ShortLock<Line>,
     value: UnsafeCell<T>,
+}
+
+#[derive(Debug)]
+struct Line {
+    waiters: Waiters,
+    /// The first in line is handed the lock.
+    first_was_too_late: bool,
 }
 
 // SAFETY: moving the lock moves the value.
@@ -93,6 +110,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
 pub struct Lock<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     place: Option<Place>,
+    was_too_late: bool,
 }
 
 impl<T> Mutex<T> {
@@ -100,7 +118,7 @@ impl<T> Mutex<T> {
     pub fn new(value: T) -> Self {
         Self {
             state: AtomicU32::new(FREE),
-            line: ShortLock::new(Waiters::new()),
+            line: ShortLock::new(Line { waiters: Waiters::new(), first_was_too_late: false }),
             value: UnsafeCell::new(value),
         }
     }
@@ -114,7 +132,7 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     /// Returns a future that is ready once the caller has the lock.
     pub fn lock(&self) -> Lock<'_, T> {
-        Lock { mutex: self, place: None }
+        Lock { mutex: self, place: None, was_too_late: false }
     }
 
     /// Locks if nobody holds the lock.
@@ -122,7 +140,8 @@ impl<T: ?Sized> Mutex<T> {
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         // Acquire: pairs with `unlock`; what earlier owners wrote is visible.
         let taken = self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then(|| self.guard())
+        let is_taken = taken.is_ok() || self.take_or_else(|state| state | HELD, |_| None);
+        is_taken.then(|| self.guard())
     }
 
     /// Locks, and blocks the calling thread until it can.
@@ -160,17 +179,13 @@ impl<T: ?Sized> Mutex<T> {
         MutexGuard { mutex: self, value: PhantomData }
     }
 
-    /// Locks, or says in the word that someone is in line; the caller holds the line.
-    fn take_or_mark(&self) -> Result<MutexGuard<'_, T>, Marked> {
-        loop {
-            if let Some(guard) = self.try_lock() {
-                return Ok(guard);
-            }
-            // Relaxed: the owner meets the waiter under the lock of the line.
-            match self.state.compare_exchange(HELD, AWAITED, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) | Err(AWAITED) => return Err(Marked),
-                Err(_freed_meanwhile) => {}
-            }
+    /// Sets HELD if it is clear, as `take` says; else changes the word as `leave` says. Returns
+    /// whether the lock was taken.
+    fn take_or_else(&self, take: impl Fn(u32) -> u32, leave: impl Fn(u32) -> Option<u32>) -> bool {
+        let change = |state| if state & HELD == 0 { Some(take(state)) } else { leave(state) };
+        // Acquire: pairs with `unlock`; what earlier owners wrote is visible.
+        match self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, change) {
+            Ok(before) | Err(before) => before & HELD == 0,
         }
     }
 
@@ -179,22 +194,30 @@ impl<T: ?Sized> Mutex<T> {
         // Release: pairs with `try_lock`.
         let freed = self.state.compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed);
         if freed.is_err() {
-            self.hand_over();
+            self.unlock_for_others();
         }
     }
 
-    /// Gives the lock to the first in line.
     #[cold]
-    fn hand_over(&self) {
-        let mut line = self.line.lock();
-        let next = line.notify_first();
-        if next.is_none() {
-            // Release: pairs with `try_lock`.
-            self.state.store(FREE, Ordering::Release);
-        } else if line.len() == 0 {
-            // Relaxed: the next owner learns that it is one under the lock of the line.
-            self.state.store(HELD, Ordering::Relaxed);
+    fn unlock_for_others(&self) {
+        let free = |state| if state & (LINE | WOKEN) == LINE { None } else { Some(state & !HELD) };
+        // Release: as in `unlock`.
+        if self.state.fetch_update(Ordering::Release, Ordering::Relaxed, free).is_ok() {
+            return;
         }
+        // While the caller has the lock and that of the line, nobody else changes the word.
+        let mut line = self.line.lock();
+        let next = line.waiters.notify_first();
+        let others = if line.waiters.len() == 0 { FREE } else { LINE };
+        let state = if next.is_none() {
+            FREE
+        } else if std::mem::take(&mut line.first_was_too_late) {
+            others | HELD
+        } else {
+            others | WOKEN
+        };
+        // Release: as in `unlock`.
+        self.state.store(state, Ordering::Release);
         drop(line);
         if let Some(next) = next {
             next.wake();
@@ -202,34 +225,86 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-/// The word says that someone is in line.
-struct Marked;
+impl<'a, T: ?Sized> Lock<'a, T> {
+    /// Tries, and gets in line otherwise.
+    fn come(&mut self, context: &Context<'_>) -> Poll<MutexGuard<'a, T>> {
+        let mutex = self.mutex;
+        if let Some(guard) = mutex.try_lock() {
+            return Poll::Ready(guard);
+        }
+        let mut line = mutex.line.lock();
+        if mutex.take_or_else(|state| state | HELD, |state| Some(state | LINE)) {
+            return Poll::Ready(mutex.guard());
+        }
+        self.place = Some(line.waiters.push(context.waker()));
+        // It may have been so in an earlier use of this future.
+        self.was_too_late = false;
+        Poll::Pending
+    }
+
+    /// Looks whether it is this future's turn.
+    fn come_back(&mut self, context: &Context<'_>) -> Poll<MutexGuard<'a, T>> {
+        let mutex = self.mutex;
+        let mut line = mutex.line.lock();
+        let seen = line.waiters.look(&mut self.place, context.waker());
+        if let Seen::Waiting(old) = seen {
+            drop(line);
+            drop(old);
+            return Poll::Pending;
+        }
+        let has_lock = self.was_too_late
+            || mutex.take_or_else(
+                |state| (state | HELD) & !WOKEN,
+                |state| Some((state | LINE) & !WOKEN),
+            );
+        if has_lock {
+            return Poll::Ready(mutex.guard());
+        }
+        self.place = Some(line.waiters.push_front(context.waker()));
+        self.was_too_late = true;
+        line.first_was_too_late = true;
+        Poll::Pending
+    }
+
+    /// Gets out of line, and passes on what this future was given there.
+    #[cold]
+    fn leave(&self, place: Place) {
+        let mutex = self.mutex;
+        let mut line = mutex.line.lock();
+        let seen = line.waiters.leave(place);
+        let was_notified = matches!(seen, Seen::Notified);
+        if was_notified && self.was_too_late {
+            drop(line);
+            mutex.unlock();
+            return;
+        }
+        line.first_was_too_late &= !self.was_too_late;
+        // Whoever was woken is replaced by the next in line.
+        let next = if was_notified { line.waiters.notify_first() } else { None };
+        let mut over = 0;
+        if line.waiters.len() == 0 {
+            over |= LINE;
+        }
+        if was_notified && next.is_none() {
+            over |= WOKEN;
+        }
+        // Relaxed: nothing is passed on but these bits, under the lock of the line.
+        mutex.state.fetch_and(!over, Ordering::Relaxed);
+        drop(line);
+        drop(seen);
+        if let Some(next) = next {
+            next.wake();
+        }
+    }
+}
 
 impl<'a, T: ?Sized> Future for Lock<'a, T> {
     type Output = MutexGuard<'a, T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mutex = self.mutex;
-        if self.place.is_some() {
-            let seen = mutex.line.lock().look(&mut self.place, context.waker());
-            return match seen {
-                Seen::Notified => Poll::Ready(mutex.guard()),
-                Seen::Waiting(old) => {
-                    drop(old);
-                    Poll::Pending
-                }
-            };
-        }
-        if let Some(guard) = mutex.try_lock() {
-            return Poll::Ready(guard);
-        }
-        let mut line = mutex.line.lock();
-        match mutex.take_or_mark() {
-            Ok(guard) => Poll::Ready(guard),
-            Err(Marked) => {
-                self.place = Some(line.push(context.waker()));
-                Poll::Pending
-            }
+        match self.place {
+            None => self.come(context),
+            Some(_) => self.come_back(context),
         }
     }
 }
@@ -237,10 +312,7 @@ impl<'a, T: ?Sized> Future for Lock<'a, T> {
 impl<T: ?Sized> Drop for Lock<'_, T> {
     fn drop(&mut self) {
         if let Some(place) = self.place.take() {
-            let seen = self.mutex.line.lock().leave(place);
-            if let Seen::Notified = seen {
-                self.mutex.unlock();
-            }
+            self.leave(place);
         }
     }
 }
@@ -257,9 +329,10 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: a guard is made only by who changed the word from FREE, or was handed the lock
-        // by the guard that ended; so there is one, and the value is borrowed through it alone.
-        // The Acquire in `try_lock` or the lock of the line makes earlier owners' writes visible.
+        // SAFETY: a guard is made only by who set HELD, or was handed the lock by the guard that
+        // ended without clearing it; so there is one, and the value is borrowed through it alone.
+        // The Acquire with which HELD was set, or the lock of the line in which the lock was handed
+        // over, makes earlier owners' writes visible.
         unsafe { &*self.mutex.value.get() }
     }
 }
@@ -309,89 +382,5 @@ impl<T: ?Sized> fmt::Debug for Lock<'_, T> {
 }
 
 #[cfg(all(test, raddle_loom))]
-mod models {
-    use super::*;
-    use loom::cell::Cell;
-    use loom::thread;
-    use std::sync::Arc;
-    use std::task::Waker;
-
-    use crate::memory::model::explore;
-
-    fn increase(mutex: &Mutex<Cell<u32>>) {
-        // Loom's cell finds two owners at once, and writes that are not seen.
-        let number = block_on(mutex.lock());
-        number.set(number.get() + 1);
-    }
-
-    fn increased_by(others: usize) {
-        explore(move || {
-            let mutex = Arc::new(Mutex::new(Cell::new(0)));
-            let threads: Vec<_> = (0..others)
-                .map(|_| {
-                    let mutex = Arc::clone(&mutex);
-                    thread::spawn(move || increase(&mutex))
-                })
-                .collect();
-            increase(&mutex);
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
-            assert_eq!(mutex.try_lock().expect("all have unlocked").get(), others as u32 + 1);
-            assert_eq!(mutex.state.load(Ordering::Relaxed), FREE);
-        });
-    }
-
-    #[test]
-    fn two_owners_take_turns() {
-        increased_by(1);
-    }
-
-    #[test]
-    fn three_owners_take_turns() {
-        increased_by(2);
-    }
-
-    /// A future in line is dropped while the lock may be handed to it; a third waits behind it.
-    #[test]
-    fn a_dropped_waiter_passes_the_lock_on() {
-        explore(|| {
-            let mutex = Arc::new(Mutex::new(Cell::new(0)));
-            let owner = mutex.try_lock().unwrap();
-            let leaving = thread::spawn({
-                let mutex = Arc::clone(&mutex);
-                move || {
-                    let mut lock = mutex.lock();
-                    let mut context = Context::from_waker(Waker::noop());
-                    let _ = Pin::new(&mut lock).poll(&mut context).is_ready();
-                }
-            });
-            let waiting = thread::spawn({
-                let mutex = Arc::clone(&mutex);
-                move || increase(&mutex)
-            });
-            drop(owner);
-            leaving.join().unwrap();
-            waiting.join().unwrap();
-            assert_eq!(mutex.try_lock().expect("all have unlocked").get(), 1);
-        });
-    }
-
-    /// The planted bug: a dropped future keeps the lock that was handed to it.
-    #[test]
-    #[should_panic(expected = "the lock is lost")]
-    fn a_lock_dropped_with_its_waiter_is_missed() {
-        explore(|| {
-            let mutex = Arc::new(Mutex::new(()));
-            let owner = mutex.try_lock().unwrap();
-            let mut lock = mutex.lock();
-            let mut context = Context::from_waker(Waker::noop());
-            assert!(Pin::new(&mut lock).poll(&mut context).is_pending());
-            let leaving = thread::spawn({
-                let (mutex, place) = (Arc::clone(&mutex), lock.place.take().unwrap());
-                move || drop(mutex.line.lock().leave(place))
-            });
-            drop(owner);
-            leaving.join().unwrap();
-            assert!(mutex.try_lock().is_some(), "the lock is lost");
-        });
-    }
-}
+#[path = "mutex_models.rs"]
+mod models;

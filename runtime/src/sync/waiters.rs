@@ -72,8 +72,18 @@ impl Waiters {
 
     /// Puts a waiter at the end of the line.
     pub(super) fn push(&mut self, waker: &Waker) -> Place {
-        let state = State::Waiting(waker.clone());
-        let entry = Entry { state, before: self.last, after: NONE };
+        let last = self.last;
+        self.insert(last, NONE, waker)
+    }
+
+    /// Puts a waiter before all others.
+    pub(super) fn push_front(&mut self, waker: &Waker) -> Place {
+        let first = self.first;
+        self.insert(NONE, first, waker)
+    }
+
+    fn insert(&mut self, before: u32, after: u32, waker: &Waker) -> Place {
+        let entry = Entry { state: State::Waiting(waker.clone()), before, after };
         let index = match self.free {
             NONE => {
                 let index = u32::try_from(self.entries.len()).ok().filter(|&index| index < NONE);
@@ -86,8 +96,8 @@ impl Waiters {
                 index
             }
         };
-        *self.after(self.last) = index;
-        self.last = index;
+        *self.after(before) = index;
+        *self.before(after) = index;
         self.in_line += 1;
         Place(index)
     }
@@ -141,10 +151,7 @@ impl Waiters {
     fn unlink(&mut self, index: u32) {
         let (before, after) = (self.entry(index).before, self.entry(index).after);
         *self.after(before) = after;
-        match after {
-            NONE => self.last = before,
-            after => self.entry(after).before = before,
-        }
+        *self.before(after) = before;
         self.in_line -= 1;
     }
 
@@ -153,6 +160,14 @@ impl Waiters {
         match index {
             NONE => &mut self.first,
             index => &mut self.entry(index).after,
+        }
+    }
+
+    /// Returns the word that says who comes before `index`.
+    fn before(&mut self, index: u32) -> &mut u32 {
+        match index {
+            NONE => &mut self.last,
+            index => &mut self.entry(index).before,
         }
     }
 
@@ -177,7 +192,8 @@ mod tests {
         for step in 0..20_000 {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let choice = (random >> 16) as usize;
-            match choice % 5 {
+            match choice % 6 {
+                5 => line.push_front((step, waiters.push_front(waker))),
                 0 | 1 => line.push_back((step, waiters.push(waker))),
                 2 => {
                     assert_eq!(waiters.notify_first().is_some(), !line.is_empty());
