@@ -161,8 +161,11 @@ impl Signal {
 
     /// Forgets wakes up to here, for the fiber is about to poll.
     fn begin(&self) {
-        // Acquire: pairs with `wake`; what a forgotten waker did before is visible to the poll.
-        self.0.swap(IDLE, Ordering::Acquire);
+        // Acquire: pairs with `wake`; what a forgotten waker did before is visible to the poll. A
+        // wake that comes between load and swap, or later, shows in `start_waiting` or by the swap.
+        if self.0.load(Ordering::Acquire) != IDLE {
+            self.0.swap(IDLE, Ordering::Acquire);
+        }
     }
 
     /// Returns whether the fiber, which suspends next, will be resumed by a wake; false if there was

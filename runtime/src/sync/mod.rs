@@ -8,7 +8,7 @@
 //! - [`OnceMap`] and [`Interner`] have what is computed, or named, once.
 //! - [`EventCount`] and [`Completion`] are what the runtime itself waits with.
 
-mod block;
+pub(crate) mod block;
 mod cancel;
 mod completion;
 mod condition;
