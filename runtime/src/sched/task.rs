@@ -3,6 +3,8 @@
 //! A [`Task`] is made on the fiber that runs the task and stays there: it is neither `Send` nor
 //! `Sync`, so code that holds one is that task.
 
+#![expect(unsafe_code, reason = "names the record of the task by its address")]
+
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +27,8 @@ pub struct Task<'fiber> {
     yielder: &'fiber FiberYielder,
     fiber: u32,
     stack_limit: usize,
-    record: Cell<&'fiber Record>,
+    /// A record of `worker.shared`. (Not a reference: code that gets a task may shorten 'fiber.)
+    record: Cell<*const Record>,
     /// How many scopes are around the running code.
     pub(super) level: Cell<u32>,
     /// How many of them were opened outside of the innermost join.
@@ -71,7 +74,7 @@ impl<'fiber> Task<'fiber> {
     /// Returns the number of the task's record.
     #[inline]
     pub(super) fn number(&self) -> u32 {
-        self.record.get().number()
+        self.record().number()
     }
 
     /// Returns the address of what the workers of this runtime share.
@@ -82,7 +85,9 @@ impl<'fiber> Task<'fiber> {
 
     #[inline]
     pub(super) fn record(&self) -> &'fiber Record {
-        self.record.get()
+        // SAFETY: `new` and `begin` were given a reference; records stay where they are as long as
+        // the worker's pool.
+        unsafe { &*self.record.get() }
     }
 
     /// Returns the number of the fiber that runs the task.
