@@ -1,7 +1,7 @@
 //! Tasks on fibers, workers that steal, scopes that join.
 //!
-//! Read in this order: `record` and `body` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque` and `shared` (how it
-//! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join`,
+//! Read in this order: `record` and `body` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque`, `idlers` and `shared` (how it
+//! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join` and `latch`,
 //! `task` (what it can ask for). Then `waker` (how it waits for a future), `root`, `landing`, `handle` (tasks that no scope waits
 //! for), `shutdown`, and what runs beside the workers: `blocking`, `timer`.
 //!
@@ -18,8 +18,10 @@ mod deque;
 mod failures;
 mod fiber;
 mod handle;
+mod idlers;
 mod join;
 mod landing;
+mod latch;
 mod options;
 mod policy;
 mod ready;

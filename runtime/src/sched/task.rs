@@ -112,7 +112,7 @@ impl<'fiber> Task<'fiber> {
     /// further pays, and nothing to base a result on.
     #[inline]
     pub fn is_anyone_idle(&self) -> bool {
-        self.worker.shared.is_anyone_idle()
+        self.worker.shared.idlers.is_any()
     }
 
     /// Returns the task's id.

@@ -139,7 +139,7 @@ impl Worker {
 
     fn found_work(&self) {
         if self.searching.replace(false) {
-            self.shared.end_search(self.index);
+            self.shared.idlers.end_search(|| self.shared.has_tasks(self.index));
         }
     }
 
@@ -273,7 +273,7 @@ impl Worker {
             return self.await_dispatcher();
         }
         if !self.searching.replace(true) {
-            self.shared.begin_search();
+            self.shared.idlers.begin_search();
         }
         for round in 0..SEARCHES {
             let look = if round + 1 < SEARCHES { Look::Others } else { Look::Hard };
@@ -333,9 +333,9 @@ impl Worker {
             self.desk.counters.stacks_trimmed.bump();
         }
         if self.searching.replace(false) {
-            self.shared.give_up_search();
+            self.shared.idlers.give_up_search();
         }
-        let events = &self.shared.events;
+        let events = &self.shared.idlers.events;
         events.prepare(self.index);
         let stopping = self.shared.stopping.load(Ordering::SeqCst);
         let notified = if stopping || self.desk.has_mail() || self.shared.has_tasks(self.index) {
