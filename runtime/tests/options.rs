@@ -217,3 +217,16 @@ fn a_scope_passes_on_the_first_failure() {
     let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"first"));
 }
+
+#[test]
+fn settings_that_cannot_be_met_are_errors() {
+    for (builder, what) in [
+        (Runtime::builder().workers(1025), "1025 workers are too many: the most is 1024"),
+        (Runtime::builder().workers(usize::MAX), "18446744073709551615 workers are too many"),
+        (Runtime::builder().workers(1).stack_size(1000), "a stack of 1000 bytes is too small"),
+        (Runtime::builder().workers(1).stack_size(usize::MAX), ""),
+    ] {
+        let error = builder.clone().build().unwrap_err().to_string();
+        assert!(error.contains(what), "{builder:?}: {error}");
+    }
+}

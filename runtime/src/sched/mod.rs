@@ -81,6 +81,9 @@ pub struct Runtime {
     threads: Vec<JoinHandle<()>>,
 }
 
+/// An idle worker looks at all others, so many of them would have no time for anything else.
+const MOST_WORKERS: usize = 1024;
+
 /// Settings of a [`Runtime`] to be built.
 #[derive(Clone)]
 #[must_use]
@@ -142,13 +145,17 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Fails if the system refuses the threads, the processors or the address space, or if the
-    /// stack size is below 256 KiB.
+    /// Fails if the system refuses the threads, the processors or the address space, if the stack
+    /// size is below 256 KiB, or if there are more than 1024 workers.
     pub fn build(self) -> io::Result<Runtime> {
         let workers = match self.workers {
             Some(workers) => workers,
             None => thread::available_parallelism().map_or(1, NonZeroUsize::get),
         };
+        if workers > MOST_WORKERS {
+            let text = format!("{workers} workers are too many: the most is {MOST_WORKERS}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
         let side = SidePool::new(self.side_threads, blocking::IDLE);
         let stacks = Reservation::new(self.stack_size)?;
         let topology = self.pinned.then(Topology::of_this_machine);
