@@ -6,6 +6,7 @@ mod completion;
 mod event_count;
 mod interner;
 mod once_map;
+mod table;
 
 pub use completion::{Completion, Progress};
 pub use event_count::{Cancelled, EventCount, Notified};

@@ -12,7 +12,8 @@
 //! exchanges the state word, and wakes waiters if the mark was set; a waiter sets the mark only
 //! while the word still names the owner. So no waiter is missed.
 //!
-//! The shard comes from middle bits of the hash, which the table inside uses for nothing.
+//! Entries are found without a lock (see `table`) and never move, so asking for a value that is
+//! there writes nothing.
 //!
 //! Not here: removal, and what a failure is. Failures that should be kept are values.
 
@@ -22,13 +23,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-use parking_lot::Mutex;
 
+use super::table::Table;
 use crate::memory::{CacheLine, Segments};
 
-const SHARD_BITS: u32 = 5;
-const SHARD_SHIFT: u32 = 40;
 const EMPTY: u64 = 0;
 const DONE: u64 = u64::MAX;
 const WAITED: u64 = 1 << 32;
@@ -83,7 +81,7 @@ pub enum Wait {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct OnceMap<K, V> {
-    shards: Box<[CacheLine<Mutex<HashTable<u32>>>]>,
+    table: Box<Table>,
     entries: Segments<Entry<K, V>>,
     len: CacheLine<AtomicU64>,
 }
@@ -98,7 +96,7 @@ impl<K: Hash + Eq + Clone, V> OnceMap<K, V> {
     /// Creates an empty map.
     pub fn new() -> Self {
         Self {
-            shards: (0..1 << SHARD_BITS).map(|_| CacheLine::default()).collect(),
+            table: Box::new(Table::new()),
             entries: Segments::new(),
             len: CacheLine(AtomicU64::new(0)),
         }
@@ -163,11 +161,7 @@ impl<K: Hash + Eq + Clone, V> OnceMap<K, V> {
 
     /// Returns the value of `key` if it has been computed.
     pub fn get(&self, key: &K) -> Option<&V> {
-        let hash = hash_of(key);
-        let table = self.shard(hash).lock();
-        let index = *table.find(hash, |&index| self.entries.get_or_grow(index).is(key))?;
-        drop(table);
-        self.entries.get(index)?.value.get()
+        self.table.find(hash_of(key), |index| self.named(index, key))?.value.get()
     }
 
     /// Returns the number of keys that were ever asked for.
@@ -180,25 +174,37 @@ impl<K: Hash + Eq + Clone, V> OnceMap<K, V> {
         self.len() == 0
     }
 
-    fn shard(&self, hash: u64) -> &Mutex<HashTable<u32>> {
-        &self.shards[(hash >> SHARD_SHIFT) as usize & ((1 << SHARD_BITS) - 1)]
-    }
-
+    #[inline]
     fn entry(&self, key: &K) -> &Entry<K, V> {
         let hash = hash_of(key);
-        let mut table = self.shard(hash).lock();
-        let is_key = |&index: &u32| self.entries.get_or_grow(index).is(key);
-        if let Some(&index) = table.find(hash, is_key) {
-            return self.entries.get_or_grow(index);
+        match self.table.find(hash, |index| self.named(index, key)) {
+            Some(entry) => entry,
+            None => self.insert(hash, key),
         }
-        let index = self.len.fetch_add(1, Ordering::Relaxed);
-        let index = u32::try_from(index).expect("the map is full");
-        let entry = self.entries.get_or_grow(index);
-        assert!(entry.key.set(key.clone()).is_ok(), "each entry is made once");
-        table.insert_unique(hash, index, |&index| {
-            hash_of(self.entries.get_or_grow(index).key.get().expect("listed entries have keys"))
-        });
-        entry
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert(&self, hash: u64, key: &K) -> &Entry<K, V> {
+        self.table.find_or_insert(
+            hash,
+            |index| self.named(index, key),
+            || {
+                let key = key.clone();
+                let index = self.len.fetch_add(1, Ordering::Relaxed);
+                let index = u32::try_from(index).expect("the map is full");
+                let entry = self.entries.get_or_grow(index);
+                assert!(entry.key.set(key).is_ok(), "each entry is made once");
+                (index, entry)
+            },
+        )
+    }
+
+    /// Returns the entry `index` if it is the one of `key`.
+    #[inline]
+    fn named(&self, index: u32, key: &K) -> Option<&Entry<K, V>> {
+        let entry = self.entries.get(index)?;
+        (entry.key.get() == Some(key)).then_some(entry)
     }
 }
 
@@ -228,13 +234,6 @@ impl<K, V> Entry<K, V> {
         assert!(stored, "only the owner stores a value");
         drop(claim);
         Ok(self.done())
-    }
-
-    fn is(&self, key: &K) -> bool
-    where
-        K: Eq,
-    {
-        self.key.get() == Some(key)
     }
 
     fn done(&self) -> &V {
