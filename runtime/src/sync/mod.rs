@@ -5,6 +5,7 @@
 mod completion;
 mod event_count;
 mod interner;
+mod once_entry;
 mod once_map;
 mod table;
 
