@@ -245,3 +245,102 @@ impl<K, V> fmt::Debug for OnceMap<K, V> {
 fn hash_of(key: &impl Hash) -> u64 {
     FixedState::with_seed(1).hash_one(key)
 }
+
+#[cfg(all(test, raddle_loom))]
+mod models {
+    use loom::sync::{Arc, Condvar, Mutex};
+    use loom::thread;
+
+    use super::*;
+    use crate::memory::model::atomic::AtomicU32;
+    use crate::memory::model::explore;
+
+    /// Threads that wait for each other. A lost wake-up shows as a deadlock of the model.
+    struct Waiters {
+        lock: Mutex<()>,
+        woken: Condvar,
+    }
+
+    struct Waiter<'a> {
+        all: &'a Waiters,
+        number: u32,
+    }
+
+    impl Suspend for Waiter<'_> {
+        fn owner(&self) -> u32 {
+            self.number
+        }
+
+        fn wait_for(&self, _: usize, _: u32, still_busy: &mut dyn FnMut() -> bool) -> Wait {
+            let guard = self.all.lock.lock().unwrap();
+            if !still_busy() {
+                return Wait::Ready;
+            }
+            drop(self.all.woken.wait(guard).unwrap());
+            Wait::Woken
+        }
+
+        fn wake(&self, _: usize) {
+            drop(self.all.lock.lock().unwrap());
+            self.all.woken.notify_all();
+        }
+    }
+
+    struct Shared {
+        map: OnceMap<u32, u32>,
+        waiters: Waiters,
+        computed: AtomicU32,
+    }
+
+    impl Shared {
+        fn new() -> Arc<Self> {
+            let waiters = Waiters { lock: Mutex::new(()), woken: Condvar::new() };
+            let map = OnceMap::new();
+            // What is made once, with the standard library's means, loom does not see: it is made here.
+            let task = Waiter { all: &waiters, number: 9 };
+            assert_eq!(map.get_or_init(&task, &0, || 0), Ok(&0));
+            Arc::new(Self { map, waiters, computed: AtomicU32::new(0) })
+        }
+
+        /// Asks for the value; the first `failing` times it cannot be computed.
+        fn ask(&self, number: u32, failing: u32) -> Result<u32, Option<Wait>> {
+            let task = Waiter { all: &self.waiters, number };
+            let init = || {
+                let before = self.computed.fetch_add(1, Ordering::Relaxed);
+                thread::yield_now();
+                if before < failing { Err(None) } else { Ok(7) }
+            };
+            self.map.get_or_try_init(&task, &1, init).copied()
+        }
+    }
+
+    #[test]
+    fn one_computes_and_the_other_is_woken() {
+        explore(|| {
+            let shared = Shared::new();
+            let other = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.ask(1, 0)
+            });
+            assert_eq!(shared.ask(2, 0), Ok(7));
+            assert_eq!(other.join().unwrap(), Ok(7));
+            assert_eq!(shared.computed.load(Ordering::Relaxed), 1);
+            assert_eq!(shared.map.len(), 2);
+        });
+    }
+
+    #[test]
+    fn who_waits_for_one_that_fails_computes() {
+        explore(|| {
+            let shared = Shared::new();
+            let other = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.ask(1, 1)
+            });
+            let mine = shared.ask(2, 1);
+            let results = [mine, other.join().unwrap()];
+            assert!(results == [Err(None), Ok(7)] || results == [Ok(7), Err(None)]);
+            assert_eq!(shared.computed.load(Ordering::Relaxed), 2);
+        });
+    }
+}

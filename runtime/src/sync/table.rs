@@ -37,7 +37,7 @@ const SHARD_BITS: u32 = if cfg!(raddle_loom) { 0 } else { 4 };
 pub(super) const SHARDS: usize = 1 << SHARD_BITS;
 const SHARD_SHIFT: u32 = 40;
 /// The smallest array has this many slots; array `n` has `FIRST_ARRAY << n`.
-const FIRST_ARRAY: usize = if cfg!(raddle_loom) { 2 } else { 64 };
+const FIRST_ARRAY: usize = if cfg!(raddle_loom) { 4 } else { 64 };
 const ARRAYS: usize = if cfg!(raddle_loom) { 3 } else { 27 };
 
 /// A set of ids, each found by the hash of what it stands for.
@@ -134,11 +134,11 @@ impl Shard {
         }
     }
 
-    /// Adds a word to the current array, which is replaced first when it is half full.
+    /// Adds a word to the current array, which is replaced first when it is three quarters full.
     fn add(&self, used: &mut usize, tag: u32, id: u32) {
         let current = self.current.load(Ordering::Relaxed) as usize;
         let mut array: &[AtomicU64] = self.arrays[current].get_or_init(|| empty(FIRST_ARRAY));
-        if *used * 2 >= array.len() && current + 1 < ARRAYS {
+        if *used * 4 >= array.len() * 3 && current + 1 < ARRAYS {
             array = self.grow(current, array);
         }
         // One slot stays empty, so that every search ends.
@@ -220,5 +220,155 @@ mod parts {
 
     pub(super) const fn lock() -> Lock<usize> {
         Lock(LazyLock::new(|| Mutex::new(0)))
+    }
+}
+
+#[cfg(all(test, raddle_loom))]
+mod models {
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+    use crate::memory::model::atomic::AtomicU32;
+    use crate::memory::model::explore;
+
+    /// A table of numbers. Loom lets a reader see a number late where nothing orders it.
+    struct Numbers {
+        table: Table,
+        entries: [AtomicU64; 6],
+        used: AtomicU32,
+    }
+
+    impl Numbers {
+        /// Lists some numbers, as far as the smallest array goes.
+        fn new(listed: &[u64]) -> Arc<Self> {
+            let entries = std::array::from_fn(|_| AtomicU64::new(0));
+            let numbers = Self { table: Table::new(), entries, used: AtomicU32::new(0) };
+            for &number in listed {
+                numbers.insert(number);
+            }
+            Arc::new(numbers)
+        }
+
+        fn entry(&self, id: u32) -> u64 {
+            let number = self.entries[id as usize].load(Ordering::Relaxed);
+            assert_ne!(number, 0, "a listed entry is not filled");
+            number
+        }
+
+        fn fill(&self, id: u32, number: u64) {
+            self.entries[id as usize].store(number, Ordering::Relaxed);
+        }
+
+        fn find(&self, number: u64) -> Option<u32> {
+            self.table.find(number, |id| (self.entry(id) == number).then_some(id))
+        }
+
+        fn insert(&self, number: u64) -> u32 {
+            let look = |id| (self.entry(id) == number).then_some(id);
+            self.table.find_or_insert(number, look, || {
+                let id = self.used.fetch_add(1, Ordering::Relaxed);
+                self.fill(id, number);
+                (id, id)
+            })
+        }
+
+        /// The mistake: the word is stored before the entry is filled.
+        fn insert_early(&self, number: u64) {
+            let id = self.used.fetch_add(1, Ordering::Relaxed);
+            let shard = self.table.shard(number);
+            shard.add(&mut shard.used.lock(), number as u32, id);
+            self.fill(id, number);
+        }
+    }
+
+    /// Runs `read` in a thread of its own while this one goes on.
+    ///
+    /// This way round because loom explores the orders of a load and an earlier store, but not
+    /// always those of a store and an earlier load, when the storing thread itself has loaded since.
+    fn beside(
+        numbers: &Arc<Numbers>,
+        read: impl FnOnce(&Numbers) + 'static,
+    ) -> thread::JoinHandle<()> {
+        let numbers = Arc::clone(numbers);
+        thread::spawn(move || read(&numbers))
+    }
+
+    #[test]
+    fn a_reader_meets_filled_entries_only() {
+        explore(|| {
+            let numbers = Numbers::new(&[1]);
+            let reader = beside(&numbers, |numbers| {
+                // Both begin at the same slot.
+                assert!(matches!(numbers.find(5), None | Some(1)));
+                assert_eq!(numbers.find(1), Some(0));
+            });
+            assert_eq!(numbers.insert(5), 1);
+            reader.join().unwrap();
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "a listed entry is not filled")]
+    fn a_word_stored_too_early_is_found_out() {
+        explore(|| {
+            let numbers = Numbers::new(&[1]);
+            let reader = beside(&numbers, |numbers| _ = numbers.find(5));
+            numbers.insert_early(5);
+            reader.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_reader_loses_nothing_when_the_table_grows() {
+        explore(|| {
+            // The next number does not fit the smallest array.
+            let numbers = Numbers::new(&[1, 5, 2]);
+            let reader = beside(&numbers, |numbers| {
+                assert_eq!(numbers.find(2), Some(2));
+                assert_eq!(numbers.find(5), Some(1));
+                assert!(matches!(numbers.find(9), None | Some(3)));
+            });
+            assert_eq!(numbers.insert(9), 3);
+            reader.join().unwrap();
+            assert_eq!(numbers.table.shards[0].current.load(Ordering::Relaxed), 1);
+        });
+    }
+
+    #[test]
+    fn what_was_inserted_before_is_found() {
+        explore(|| {
+            let numbers = Numbers::new(&[1, 5, 2]);
+            let told = Arc::new(AtomicU32::new(0));
+            let reader = beside(&numbers, {
+                let told = Arc::clone(&told);
+                move |numbers| {
+                    if told.load(Ordering::Acquire) == 1 {
+                        assert_eq!((numbers.find(9), numbers.find(2)), (Some(3), Some(2)));
+                    }
+                }
+            });
+            numbers.insert(9);
+            told.store(1, Ordering::Release);
+            reader.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn who_inserts_the_same_gets_the_same() {
+        // With room in the smallest array, and without.
+        for listed in [&[1][..], &[1, 5, 2]] {
+            explore(|| {
+                let numbers = Numbers::new(listed);
+                let ask = |numbers: &Numbers| numbers.find(9).unwrap_or_else(|| numbers.insert(9));
+                let other = thread::spawn({
+                    let numbers = Arc::clone(&numbers);
+                    move || ask(&numbers)
+                });
+                let id = ask(&numbers);
+                assert_eq!(other.join().unwrap(), id);
+                assert_eq!(numbers.used.load(Ordering::Relaxed) as usize, listed.len() + 1);
+            });
+        }
     }
 }
