@@ -86,6 +86,7 @@
 //! ```
 
 pub mod memory;
+pub mod parallel;
 pub mod sched;
 pub mod sync;
 
