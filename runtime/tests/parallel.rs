@@ -123,7 +123,7 @@ fn the_first_panic_in_the_order_of_items_is_passed_on() {
                     if n < first {
                         served.fetch_add(1, Ordering::Relaxed);
                     }
-                    if n == first || (n > first && n % 5 == 0) {
+                    if n == first || (n > first && n.is_multiple_of(5)) {
                         panic_any(n);
                     }
                     n

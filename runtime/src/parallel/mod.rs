@@ -14,14 +14,17 @@
 //! and wait. What they must not wait for is a later item: it may be next in line on the same stack.
 //!
 //! Read in this order: `source` (what can be halved), `divide` (how it is shared out), `output`
-//! (where the results of [`map`] arrive), `sort`.
+//! (where the results of [`map`] arrive), `sort` and `partition`.
 //!
 //! Not here: how a half gets to another worker (see [`sched`](crate::sched)).
 
 mod divide;
 mod output;
+mod partition;
+mod sort;
 mod source;
 
+pub use sort::{sort_unstable, sort_unstable_by, sort_unstable_by_key};
 pub use source::{Chunks, ChunksMut, Source, chunks, chunks_mut};
 
 use crate::Task;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use raddle::{Priority, Runtime, Scope, Task, TaskId};
+use raddle::{Priority, Runtime, Scope, Task, TaskId, parallel};
 
 use super::Job;
 use crate::measure::{Measured, Meter};
@@ -52,8 +52,20 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
         Row::Sum => {
             let numbers = numbers::numbers(size);
             let expected = numbers::sum(&numbers);
-            let work = |(): &mut ()| runtime.run(|task| sum(task, &numbers));
+            let work = |(): &mut ()| {
+                let wide = |_: &Task<'_>, &number: &u32| u64::from(number);
+                runtime.run(|task| parallel::reduce(task, &numbers, || 0, wide, |a, b| a + b))
+            };
             meter.measure(size, || (), work, |(), sum| sum == expected)
+        }
+        Row::Sort => {
+            let numbers = numbers::numbers(size);
+            let expected = numbers::sum(&numbers);
+            let work = |numbers: &mut Vec<u32>| {
+                runtime.run(|task| parallel::sort_unstable(task, numbers));
+            };
+            let is_right = |sorted: &Vec<u32>, ()| numbers::is_sorted(sorted, expected);
+            meter.measure(size, || numbers.clone(), work, is_right)
         }
         Row::Collisions => {
             let expected = chains::expected(size);
@@ -111,15 +123,6 @@ fn search_children(task: &Task<'_>, tree: Tree, node: &Node, children: Range<usi
             left + right
         }
     }
-}
-
-fn sum(task: &Task<'_>, numbers: &[u32]) -> u64 {
-    if numbers.len() <= 4096 {
-        return numbers::sum(numbers);
-    }
-    let (front, back) = numbers.split_at(numbers.len() / 2);
-    let (front, back) = task.join(|task| sum(task, front), |task| sum(task, back));
-    front + back
 }
 
 const BUSY: u32 = 0;
