@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use raddle::{Runtime, parallel};
 
 /// From what one worker sorts alone to what several partition together.
-const LENGTHS: [usize; 8] = [0, 1, 2, 100, 4097, 10_000, 70_001, 300_000];
+const LENGTHS: [usize; 8] = [0, 1, 2, 100, 16_385, 40_000, 70_001, 300_000];
 
 /// Gives `test` runtimes of several numbers of workers.
 fn each_runtime(test: impl Fn(Runtime)) {
@@ -125,7 +125,7 @@ fn panics(
 #[test]
 fn a_comparison_that_panics_loses_nothing() {
     each_runtime(|runtime| {
-        for length in [100, 20_000, 300_000] {
+        for length in [100, 40_000, 300_000] {
             for after in [0, length / 2, length * 2, length * 5] {
                 let calls = AtomicU64::new(0);
                 let is_passed_on = panics(&runtime, length, |a, b| {
@@ -142,7 +142,7 @@ fn a_comparison_that_panics_loses_nothing() {
 fn a_comparison_that_contradicts_itself_loses_nothing() {
     const ANSWERS: [Ordering; 3] = [Ordering::Less, Ordering::Equal, Ordering::Greater];
     each_runtime(|runtime| {
-        for length in [100, 20_000, 300_000] {
+        for length in [100, 40_000, 300_000] {
             for answer in ANSWERS {
                 let _may_panic = panics(&runtime, length, |_, _| answer);
             }

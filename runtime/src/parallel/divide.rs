@@ -3,15 +3,18 @@
 //! ```text
 //!               0..800                  the first levels are always offered: they give every worker
 //!        0..400        400..800         a few parts to begin with
-//!    0..200  200..400  400..600 ...
-//!      :        :         :             below, a half is offered only if somebody is idle and has
-//!     leaf     leaf      leaf           taken what was offered before; else this worker goes on
+//!    0..200  200..400  400..600 ...     below, a half is offered only if somebody is idle and has
+//!      :        :         :             taken what was offered before; else this worker goes on alone:
+//!
+//!      leaf leaf leaf ...  or  | . .. .... |   rest   |
+//!      (fixed leaves: down       (free leaves: step by step, and when somebody is idle the rest is
+//!       to them, in order)        halved like a part)
 //! ```
 //!
-//! The tree is the same whoever runs which part of it, so `merge` is applied to the same values in
-//! the same order in every run. With [`Grain::Exactly`] that includes the leaves. With
-//! [`Grain::AtMost`] leaves are smaller where somebody is idle: only for work whose result does not
-//! depend on where it is cut.
+//! With [`Leaves::Fixed`] the tree and its leaves are the same whoever runs which part of it, so `merge`
+//! is applied to the same values in the same order in every run. [`Leaves::Free`] is for work whose
+//! result does not depend on where it is cut: it goes down to single items where somebody is idle, and
+//! costs less where nobody is.
 //!
 //! When a part panics, what comes after it is moot, and however much there is of it must not keep
 //! the panic from being passed on. So the end of every part that has panicked goes into `stop`,
@@ -24,24 +27,31 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::source::Split;
 use crate::Task;
 
-/// How small parts become.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Grain {
-    /// A thousandth of all, up to this many items; down to single ones where somebody is idle.
-    AtMost(u64),
-    /// A thousandth of all, up to this many items.
-    Exactly(u64),
+/// Where work is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// Where it suits.
+    Free,
+    /// Into parts that depend on the number of items alone.
+    Fixed,
 }
+
+/// Fixed leaves are this share of the whole (two to this power),
+const FIXED_SHARE: u32 = 8;
+/// up to so many items.
+const MOST_FIXED: u64 = 1 << 14;
+
+/// After so many items, who works alone looks whether somebody is idle.
+const LONGEST_STEP: u64 = 64;
 
 /// What is done with the parts of something that is divided.
 #[derive(Debug)]
 pub(super) struct Division<L, M> {
     leaf: L,
     merge: M,
-    /// A leaf has up to so many items.
+    leaves: Leaves,
+    /// What has up to so many items is a leaf in any case.
     grain: u64,
-    /// Whether leaves may be divided further.
-    divides_leaves: bool,
     /// What begins here or later comes after a panic.
     stop: AtomicU64,
 }
@@ -71,8 +81,8 @@ struct StopsAt<'a> {
 impl<L, M> Division<L, M> {
     /// Returns a division that is about to run: `leaf` makes a value of a small part, and `merge`
     /// one of those of neighbours.
-    pub(super) fn new(leaf: L, merge: M) -> Self {
-        Self { leaf, merge, grain: 1, divides_leaves: false, stop: AtomicU64::new(u64::MAX) }
+    pub(super) fn new(leaves: Leaves, leaf: L, merge: M) -> Self {
+        Self { leaf, merge, leaves, grain: 1, stop: AtomicU64::new(u64::MAX) }
     }
 
     /// Runs it on `items`.
@@ -80,18 +90,16 @@ impl<L, M> Division<L, M> {
     /// # Panics
     ///
     /// Passes on the first panic, in the order of items, of `leaf` or `merge`.
-    pub(super) fn run<P, R>(mut self, task: &Task<'_>, items: P, grain: Grain) -> R
+    pub(super) fn run<P, R>(mut self, task: &Task<'_>, items: P) -> R
     where
         P: Split,
         R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
     {
-        let share = items.length() >> 10;
-        (self.grain, self.divides_leaves) = match grain {
-            Grain::AtMost(most) => (share.clamp(1, most), true),
-            Grain::Exactly(most) => (share.clamp(1, most), false),
-        };
+        if self.leaves == Leaves::Fixed {
+            self.grain = (items.length() >> FIXED_SHARE).clamp(1, MOST_FIXED);
+        }
         // Eight parts for each worker.
         let levels = task.workers().ilog2() + 3;
         let nothing_offered = Offer { is_taken: AtomicBool::new(true) };
@@ -107,17 +115,16 @@ impl<L, M> Division<L, M> {
         M: Fn(R, R) -> R + Sync,
     {
         let Part { items, begin, levels } = part;
-        if begin >= self.stop.load(Ordering::Relaxed) {
+        if self.is_moot(begin) {
             return None;
         }
         let length = items.length();
-        let is_leaf = length <= self.grain;
-        if length <= 1 || (is_leaf && !self.divides_leaves) {
+        if length <= self.grain {
             return Some(self.stopping_at(begin + length, || (self.leaf)(task, items)));
         }
-        let is_offered = levels > 0 || (outer.is_taken() && task.is_anyone_idle());
-        if is_leaf && !is_offered {
-            return Some(self.stopping_at(begin + length, || (self.leaf)(task, items)));
+        let is_offered = levels > 0 || outer.invites(task);
+        if !is_offered && self.leaves == Leaves::Free {
+            return self.go_alone(task, items, begin, outer);
         }
 
         let half = length / 2;
@@ -141,6 +148,45 @@ impl<L, M> Division<L, M> {
         Some(self.stopping_at(begin + length, || (self.merge)(front, back)))
     }
 
+    /// Works on free leaves from the first one on, until somebody is idle.
+    fn go_alone<P, R>(&self, task: &Task<'_>, items: P, mut begin: u64, outer: &Offer) -> Option<R>
+    where
+        P: Split,
+        R: Send,
+        L: Fn(&Task<'_>, P) -> R + Sync,
+        M: Fn(R, R) -> R + Sync,
+    {
+        // Items that take long show at the first one; those that do not are not worth looking up.
+        let mut step = 1;
+        let (first, mut rest) = items.split_at(step);
+        let mut done = self.stopping_at(begin + step, || (self.leaf)(task, first));
+        loop {
+            begin += step;
+            if self.is_moot(begin) {
+                return None;
+            }
+            let length = rest.length();
+            if outer.invites(task) {
+                let rest = Part { items: rest, begin, levels: 1 };
+                return Some((self.merge)(done, self.divide(task, rest, outer)?));
+            }
+            step = (step * 2).min(LONGEST_STEP).min(length);
+            let (next, others) = rest.split_at(step);
+            let next = self.stopping_at(begin + step, || (self.leaf)(task, next));
+            done = (self.merge)(done, next);
+            if step == length {
+                return Some(done);
+            }
+            rest = others;
+        }
+    }
+
+    /// Returns whether what begins here comes after a panic.
+    #[inline]
+    fn is_moot(&self, begin: u64) -> bool {
+        begin >= self.stop.load(Ordering::Relaxed)
+    }
+
     /// Calls `function`, which is the work of a part that ends at `end`.
     #[inline]
     fn stopping_at<R>(&self, end: u64, function: impl FnOnce() -> R) -> R {
@@ -152,9 +198,10 @@ impl<L, M> Division<L, M> {
 }
 
 impl Offer {
+    /// Returns whether more should be offered: this is taken, and somebody is idle.
     #[inline]
-    fn is_taken(&self) -> bool {
-        self.is_taken.load(Ordering::Relaxed)
+    fn invites(&self, task: &Task<'_>) -> bool {
+        self.is_taken.load(Ordering::Relaxed) && task.is_anyone_idle()
     }
 }
 

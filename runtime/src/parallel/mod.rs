@@ -11,7 +11,8 @@
 //! allocated but the result of [`map`].
 //!
 //! The closures get the task that runs them, so they may open scopes, iterate in parallel again,
-//! and wait. What they must not wait for is a later item: it may be next in line on the same stack.
+//! and wait. What they must not wait for is another item: it may be next in line on the same stack.
+//! As in the halves of a [join](Task::join), tasks are started only in scopes opened inside.
 //!
 //! Read in this order: `source` (what can be halved), `divide` (how it is shared out), `output`
 //! (where the results of [`map`] arrive), `sort` and `partition`.
@@ -28,7 +29,7 @@ pub use sort::{sort_unstable, sort_unstable_by, sort_unstable_by_key};
 pub use source::{Chunks, ChunksMut, Source, chunks, chunks_mut};
 
 use crate::Task;
-use divide::{Division, Grain};
+use divide::{Division, Leaves};
 use output::Filling;
 
 /// Calls `body` with every item, on as many workers as have time.
@@ -54,7 +55,7 @@ use output::Filling;
 pub fn for_each<S: Source>(task: &Task<'_>, source: S, body: impl Fn(&Task<'_>, S::Item) + Sync) {
     let leaf =
         |task: &Task<'_>, items: S::Parts| items.into_iter().for_each(|item| body(task, item));
-    Division::new(leaf, |(), ()| ()).run(task, source.into_parts(), Grain::AtMost(64));
+    Division::new(Leaves::Free, leaf, |(), ()| ()).run(task, source.into_parts());
 }
 
 /// Returns what `function` makes of every item, in the order of the items.
@@ -81,7 +82,7 @@ pub fn map<S: Source, R: Send>(
 ) -> Vec<R> {
     output::collect(source.into_parts(), |filling| {
         let leaf = |task: &Task<'_>, part| Filling::fill(part, |item| function(task, item));
-        Division::new(leaf, output::Made::append).run(task, filling, Grain::AtMost(64))
+        Division::new(Leaves::Free, leaf, output::Made::append).run(task, filling)
     })
 }
 
@@ -119,5 +120,5 @@ pub fn reduce<S: Source, R: Send>(
     let leaf = |task: &Task<'_>, items: S::Parts| {
         items.into_iter().map(|item| map(task, item)).fold(identity(), &combine)
     };
-    Division::new(leaf, &combine).run(task, source.into_parts(), Grain::Exactly(1 << 14))
+    Division::new(Leaves::Fixed, leaf, &combine).run(task, source.into_parts())
 }

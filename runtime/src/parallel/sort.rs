@@ -23,7 +23,7 @@ use super::partition::{partition, partition_together};
 use crate::Task;
 
 /// Parts up to this length are sorted by one worker.
-const SMALL: usize = 1 << 12;
+const SMALL: usize = 1 << 14;
 
 /// Parts from this length on are partitioned by several workers, if there are few of them.
 const LARGE: usize = 1 << 18;
@@ -37,6 +37,7 @@ const PATIENCE: u32 = 8;
 /// Sorts the items, on as many workers as have time; equal ones may change places.
 ///
 /// The result is the same in every run and with any number of workers, also the order of equal items.
+/// Several workers may compare the same item at the same time, hence `Sync`.
 ///
 /// # Panics
 ///
@@ -88,6 +89,18 @@ pub fn sort_unstable_by<T: Send + Sync>(
 /// # Panics
 ///
 /// As [`sort_unstable`] does.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::{Runtime, parallel};
+///
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// let mut words = ["served", "by", "its"];
+/// runtime.run(|task| parallel::sort_unstable_by_key(task, &mut words, |word| word.len()));
+/// assert_eq!(words, ["by", "its", "served"]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn sort_unstable_by_key<T: Send + Sync, K: Ord>(
     task: &Task<'_>,
     items: &mut [T],

@@ -11,6 +11,21 @@ use std::slice;
 ///
 /// These are `&[T]` and `&mut [T]`, references to vectors and arrays, ranges of integers,
 /// [`chunks`] and [`chunks_mut`].
+///
+/// # Examples
+///
+/// ```
+/// use raddle::{Runtime, Task, parallel};
+///
+/// fn count<S: parallel::Source>(task: &Task<'_>, source: S) -> u64 {
+///     parallel::reduce(task, source, || 0, |_task, _item| 1, |a, b| a + b)
+/// }
+///
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// let counts = runtime.run(|task| [count(task, 0..10), count(task, &["a", "b"])]);
+/// assert_eq!(counts, [10, 2]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Source {
     /// What the closures get.
     type Item;
@@ -207,6 +222,21 @@ pub fn chunks<T>(slice: &[T], size: usize) -> Chunks<'_, T> {
 /// # Panics
 ///
 /// Panics if `size` is 0.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::{Runtime, parallel};
+///
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// let mut numbers = [1, 2, 3, 4, 5];
+/// runtime.run(|task| {
+///     let chunks = parallel::chunks_mut(&mut numbers, 2);
+///     parallel::for_each(task, chunks, |_task, chunk| chunk.reverse());
+/// });
+/// assert_eq!(numbers, [2, 1, 4, 3, 5]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn chunks_mut<T>(slice: &mut [T], size: usize) -> ChunksMut<'_, T> {
     assert!(size > 0, "chunks of no items have no end");
     ChunksMut { slice, size }
