@@ -87,6 +87,7 @@
 
 pub mod memory;
 pub mod observe;
+pub mod parallel;
 pub mod sched;
 pub mod sync;
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Poll, Waker};
 
 use raddle::sync::{Condition, Mutex as Lock, ring};
-use raddle::{Priority, Runtime, Task};
+use raddle::{Priority, Runtime, Task, parallel};
 
 struct Counting;
 
@@ -92,6 +92,22 @@ fn nested_scopes() {
     }
     for workers in [1, 2, 4] {
         check(workers, |task| assert_eq!(tree(task, 10), 1024));
+    }
+}
+
+#[test]
+fn a_million_items() {
+    let numbers: Vec<u64> = (0..1_000_000).collect();
+    for workers in [1, 2, 4] {
+        check(workers, |task| {
+            let sum = AtomicU64::new(0);
+            parallel::for_each(task, &numbers, |_, number| {
+                sum.fetch_add(*number, Ordering::Relaxed);
+            });
+            assert_eq!(sum.into_inner(), 499_999_500_000);
+            let sum = parallel::reduce(task, &numbers, || 0, |_, &number| number, |a, b| a + b);
+            assert_eq!(sum, 499_999_500_000);
+        });
     }
 }
 

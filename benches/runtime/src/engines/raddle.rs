@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle::{Priority, Runtime, Scope, Task};
-
-use tokio::sync::mpsc;
+use raddle::sync::ring;
+use raddle::{Priority, Runtime, Scope, Task, parallel};
 
 use super::Job;
 use super::cells::{self, Signalled, Watched};
@@ -55,12 +54,24 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
         Row::Sum => {
             let numbers = numbers::numbers(size);
             let expected = numbers::sum(&numbers);
-            let work = |(): &mut ()| runtime.run(|task| sum(task, &numbers));
+            let work = |(): &mut ()| {
+                let wide = |_: &Task<'_>, &number: &u32| u64::from(number);
+                runtime.run(|task| parallel::reduce(task, &numbers, || 0, wide, |a, b| a + b))
+            };
             meter.measure(size, || (), work, |(), sum| sum == expected)
         }
         Row::PingPong => {
             let work = |(): &mut ()| runtime.run(|task| ping_pong(task, size));
             meter.measure(size, || (), work, |(), last| last == 2 * size)
+        }
+        Row::Sort => {
+            let numbers = numbers::numbers(size);
+            let expected = numbers::sum(&numbers);
+            let work = |numbers: &mut Vec<u32>| {
+                runtime.run(|task| parallel::sort_unstable(task, numbers));
+            };
+            let is_right = |sorted: &Vec<u32>, ()| numbers::is_sorted(sorted, expected);
+            meter.measure(size, || numbers.clone(), work, is_right)
         }
         Row::Collisions => cells::run::<Signalled>(&runtime, size, meter),
         Row::Cells => cells::run::<Watched>(&runtime, size, meter),
@@ -114,19 +125,9 @@ fn search_children(task: &Task<'_>, tree: Tree, node: &Node, children: Range<usi
     }
 }
 
-fn sum(task: &Task<'_>, numbers: &[u32]) -> u64 {
-    if numbers.len() <= 4096 {
-        return numbers::sum(numbers);
-    }
-    let (front, back) = numbers.split_at(numbers.len() / 2);
-    let (front, back) = task.join(|task| sum(task, front), |task| sum(task, back));
-    front + back
-}
-
-/// The channels are those of the tokio row: what differs is who suspends and wakes.
 fn ping_pong(task: &Task<'_>, rounds: u64) -> u64 {
-    let (ping, mut pinged) = mpsc::channel(1);
-    let (pong, mut ponged) = mpsc::channel(1);
+    let (mut ping, mut pinged) = ring(1);
+    let (mut pong, mut ponged) = ring(1);
     task.scope(|scope| {
         scope.spawn(task, Priority::Normal, move |task| {
             while let Some(number) = task.wait(pinged.recv()) {
