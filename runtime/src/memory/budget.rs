@@ -34,6 +34,10 @@ pub struct Budget {
 }
 
 /// There is no more memory to be had.
+///
+/// # Examples
+///
+/// See [`Budget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
     /// The limit; `None` if there is none and the system refused.

@@ -13,6 +13,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{Cache, Pool, PoolCounters};
 
 /// A value of one word, other than 0.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::memory::{Cache, RootWord, Roots};
+/// use std::num::NonZeroU64;
+///
+/// /// A place in a heap, counted from 0.
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// struct Place(u32);
+///
+/// impl RootWord for Place {
+///     fn to_word(self) -> NonZeroU64 {
+///         NonZeroU64::MIN.saturating_add(self.0.into())
+///     }
+///
+///     fn from_word(word: NonZeroU64) -> Self {
+///         Self((word.get() - 1) as u32)
+///     }
+/// }
+///
+/// let roots = Roots::new(10);
+/// let root = roots.hold(&mut Cache::new(), Place(0)).expect("nine are left");
+/// roots.update(|Place(old)| Place(old + 8));
+/// assert_eq!(root.get(), Place(8));
+/// ```
 pub trait RootWord: Copy {
     /// Returns the word for this value.
     fn to_word(self) -> NonZeroU64;
@@ -66,6 +92,10 @@ pub struct Roots<T> {
 }
 
 /// Holds a value; dropping it lets go.
+///
+/// # Examples
+///
+/// See [`Roots`].
 #[must_use = "a value is held only as long as its root"]
 pub struct Root<'r, T: RootWord> {
     roots: &'r Roots<T>,

@@ -19,6 +19,18 @@ const FIRST: usize = 256;
 const SEGMENTS: usize = 25;
 
 /// An array indexed by `u32` that grows on demand; elements never move and are read without lock.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::memory::Segments;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// let ages = Segments::<AtomicU32>::new();
+/// assert!(ages.get(1_000_000).is_none());
+/// ages.get_or_grow(1_000_000).store(7, Ordering::Relaxed);
+/// assert_eq!(ages.get(1_000_000).unwrap().load(Ordering::Relaxed), 7);
+/// ```
 pub struct Segments<T> {
     segments: [AtomicPtr<T>; SEGMENTS],
     /// It owns elements, which any thread may make and drop.

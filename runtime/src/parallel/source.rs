@@ -39,6 +39,10 @@ pub trait Source {
 /// A sequence that can be cut in two; its iterator, if it has one, yields `length` items.
 ///
 /// Public for [`Source`] only: the module is not.
+///
+/// # Examples
+///
+/// See [`Source`].
 pub trait Split: Send + Sized {
     /// Returns the number of items.
     fn length(&self) -> u64;
@@ -126,6 +130,10 @@ impl<'a, T: Send, const N: usize> Source for &'a mut [T; N] {
 }
 
 /// An integer of up to 64 bits; public for [`Source`] only, like [`Split`].
+///
+/// # Examples
+///
+/// See [`Source`].
 pub trait Integer: Copy + PartialOrd + Send {
     /// Returns how many numbers there are from this one to a larger one.
     fn distance(self, to: Self) -> u64;
@@ -180,6 +188,10 @@ where
 }
 
 /// Parts of a slice, one after the other; made by [`chunks`].
+///
+/// # Examples
+///
+/// See [`chunks`].
 #[derive(Debug)]
 pub struct Chunks<'a, T> {
     slice: &'a [T],
@@ -187,6 +199,10 @@ pub struct Chunks<'a, T> {
 }
 
 /// Mutable parts of a slice, one after the other; made by [`chunks_mut`].
+///
+/// # Examples
+///
+/// See [`chunks_mut`].
 #[derive(Debug)]
 pub struct ChunksMut<'a, T> {
     slice: &'a mut [T],

@@ -7,6 +7,25 @@ use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How often what happened since the runtime was built.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::{Priority, Runtime};
+///
+/// let runtime = Runtime::builder().workers(1).build()?;
+/// runtime.run(|task| {
+///     task.scope(|scope| {
+///         for _ in 0..10 {
+///             scope.spawn(task, Priority::Normal, |_task| {});
+///         }
+///     });
+/// });
+/// let counters = runtime.counters();
+/// assert_eq!((counters.tasks_spawned, counters.tasks_run), (10, 11));
+/// assert_eq!(counters.suspensions, 1, "of the owner of the scope");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
@@ -41,6 +60,22 @@ pub struct Counters {
 }
 
 /// What happened to tasks that waited for cells.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::sync::OnceMap;
+/// use raddle::{Runtime, Wait};
+///
+/// let runtime = Runtime::builder().workers(1).build()?;
+/// let memo = OnceMap::<u32, u32>::new();
+/// let circle = runtime.run(|task| {
+///     memo.get_or_try_init(task, &1, || memo.get_or_init(task, &1, || 0).copied()).copied()
+/// });
+/// assert_eq!(circle, Err(Wait::Recursion));
+/// assert_eq!(runtime.counters().waits.recursions, 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitCounters {

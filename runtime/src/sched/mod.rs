@@ -86,6 +86,20 @@ pub struct Runtime {
 const MOST_WORKERS: usize = 1024;
 
 /// Settings of a [`Runtime`] to be built.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::{Policy, Runtime};
+///
+/// let builder = Runtime::builder().workers(3).policy(Policy::Dispatching).stack_size(1 << 20);
+/// let runtime = builder.build()?;
+/// assert_eq!((runtime.workers(), runtime.policy()), (3, Policy::Dispatching));
+///
+/// let error = Runtime::builder().stack_size(1000).build().unwrap_err();
+/// assert_eq!(error.to_string(), "a stack of 1000 bytes is too small: the least is 262144");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct Builder {

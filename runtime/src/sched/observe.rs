@@ -65,6 +65,10 @@ pub trait Observer: Send + Sync {
 }
 
 /// Something that happens on a worker.
+///
+/// # Examples
+///
+/// See [`Observer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -117,6 +121,14 @@ pub enum Event<'a> {
 }
 
 /// What a suspended task waits for.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::observe::Reason;
+///
+/// assert_eq!(format!("waits for {}", Reason::Scope), "waits for the tasks of a scope");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {

@@ -43,6 +43,21 @@ const WAITED_FOR: u64 = 1 << 33;
 /// Names a task: unique among the tasks that have not ended.
 ///
 /// It is never 0, so a cell's header can use 0 for "nobody".
+///
+/// # Examples
+///
+/// ```
+/// use raddle::{Runtime, TaskId};
+///
+/// let runtime = Runtime::builder().workers(1).build()?;
+/// runtime.run(|task| {
+///     // As it is kept in the header of a cell that the task has under evaluation.
+///     let owner: u32 = task.id().get();
+///     assert_eq!(TaskId::from_u32(owner), Some(task.id()));
+///     assert_eq!(TaskId::from_u32(0), None);
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TaskId(NonZeroU32);
 

@@ -32,6 +32,37 @@ use super::task::Task;
 use crate::sync::{Completion, Progress};
 
 /// Starts tasks that are complete before [`Task::scope`] returns.
+///
+/// # Examples
+///
+/// Tasks of a scope may start others in it:
+///
+/// ```
+/// use raddle::{Priority, Runtime, Scope, Task};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// /// Counts down by two tasks that start the next ones, and so on.
+/// fn split<'scope>(
+///     task: &Task<'_>,
+///     scope: &'scope Scope<'scope, '_>,
+///     leaves: &'scope AtomicU32,
+///     depth: u32,
+/// ) {
+///     if depth == 0 {
+///         leaves.fetch_add(1, Ordering::Relaxed);
+///         return;
+///     }
+///     for _ in 0..2 {
+///         scope.spawn(task, Priority::Normal, move |task| split(task, scope, leaves, depth - 1));
+///     }
+/// }
+///
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// let leaves = AtomicU32::new(0);
+/// runtime.run(|task| task.scope(|scope| split(task, scope, &leaves, 10)));
+/// assert_eq!(leaves.into_inner(), 1024);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Scope<'scope, 'env: 'scope> {
     core: u32,
     owner: u32,

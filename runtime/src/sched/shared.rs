@@ -29,6 +29,27 @@ use crate::memory::{CacheLine, Pool, Reservation};
 use crate::sync::Wait;
 
 /// How urgent a task is; a worker takes its own most urgent task first.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::{Priority, Runtime};
+/// use std::sync::Mutex;
+///
+/// let runtime = Runtime::builder().workers(1).build()?;
+/// let order = Mutex::new(Vec::new());
+/// runtime.run(|task| {
+///     task.scope(|scope| {
+///         for priority in [Priority::Low, Priority::High, Priority::Normal] {
+///             let order = &order;
+///             scope.spawn(task, priority, move |_task| order.lock().unwrap().push(priority));
+///         }
+///     });
+/// });
+/// let order = order.into_inner().unwrap();
+/// assert_eq!(order, [Priority::High, Priority::Normal, Priority::Low]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// Before all others.

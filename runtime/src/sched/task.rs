@@ -22,6 +22,20 @@ use crate::sync::{Suspend, Wait};
 /// The running task: opens scopes, waits, and tells where it runs.
 ///
 /// One of these serves all tasks that a fiber runs, one after the other.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::Runtime;
+///
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// runtime.run(|task| {
+///     assert!(task.worker() < task.workers());
+///     let (left, right) = task.join(|_task| 1, |_task| 2);
+///     assert_eq!(task.wait(async { left + right }), 3);
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Task<'fiber> {
     pub(super) worker: &'fiber Worker,
     yielder: &'fiber FiberYielder,

@@ -57,6 +57,10 @@ pub struct Timer {
 }
 
 /// A future that is ready after a certain time; made by [`Timer::sleep`].
+///
+/// # Examples
+///
+/// See [`Timer`].
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Sleep {
     core: Arc<Core>,
@@ -66,6 +70,20 @@ pub struct Sleep {
 }
 
 /// The time was over before the future was ready.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::Runtime;
+/// use std::future::pending;
+/// use std::time::Duration;
+///
+/// let runtime = Runtime::builder().workers(1).build()?;
+/// let never = runtime.timer().timeout(Duration::from_millis(1), pending::<()>());
+/// let error = runtime.run(|task| task.wait(never)).unwrap_err();
+/// assert_eq!(error.to_string(), "the time was over");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 

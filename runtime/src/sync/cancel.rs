@@ -66,6 +66,10 @@ pub struct CancelToken {
 }
 
 /// The future of [`CancelToken::cancelled`].
+///
+/// # Examples
+///
+/// See [`CancelToken`].
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Cancellation<'a> {
     node: &'a Node,

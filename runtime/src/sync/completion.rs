@@ -36,6 +36,10 @@ pub struct Completion {
 }
 
 /// Whether work is left.
+///
+/// # Examples
+///
+/// See [`Completion`].
 #[must_use = "whoever sees `Done` wakes the waiter"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {

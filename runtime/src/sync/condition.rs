@@ -53,6 +53,10 @@ pub struct Condition {
 }
 
 /// The future of [`Condition::wait`]. Dropping it gives the lock back, if it has it.
+///
+/// # Examples
+///
+/// See [`Condition`].
 #[must_use = "futures do nothing unless they are polled"]
 pub struct ConditionWait<'a, T: ?Sized> {
     condition: &'a Condition,

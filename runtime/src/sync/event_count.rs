@@ -38,6 +38,32 @@ const NOTIFIED_ANY: u32 = 2;
 const NOTIFIED_SELF: u32 = 3;
 
 /// A place for a fixed number of threads to wait for events.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::sync::{Cancelled, EventCount, Notified};
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// use std::thread;
+///
+/// let (events, is_there) = (EventCount::new(1), AtomicBool::new(false));
+/// thread::scope(|threads| {
+///     threads.spawn(|| {
+///         while !is_there.load(Ordering::Acquire) {
+///             events.prepare(0);
+///             if !is_there.load(Ordering::Acquire) {
+///                 assert_eq!(events.wait(0), Notified::Any);
+///             } else if let Cancelled::Claimed(Notified::Any) = events.cancel(0) {
+///                 // It was meant for somebody who looks for work: us.
+///                 break;
+///             }
+///         }
+///     });
+///     is_there.store(true, Ordering::Release);
+///     events.notify_any();
+/// });
+/// assert!(events.wakes(0) <= events.parks(0));
+/// ```
 pub struct EventCount {
     /// Bit set: the waiter is prepared and nobody has claimed it.
     masks: Box<[CacheLine<AtomicU64>]>,
@@ -53,6 +79,10 @@ struct Waiter {
 }
 
 /// What a waiter was woken for.
+///
+/// # Examples
+///
+/// See [`EventCount`].
 #[must_use = "a notification for anyone must be acted upon or passed on"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notified {
@@ -63,6 +93,10 @@ pub enum Notified {
 }
 
 /// How a waiter got out of its preparation.
+///
+/// # Examples
+///
+/// See [`EventCount`].
 #[must_use = "a claimed waiter has been notified"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {

@@ -61,6 +61,10 @@ pub struct HashQuality {
 }
 
 /// What is wrong with the hashes of a map.
+///
+/// # Examples
+///
+/// See [`HashQuality`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum HashFlaw {

@@ -98,6 +98,10 @@ unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 /// Holds a [`Mutex`] locked, until dropped.
+///
+/// # Examples
+///
+/// See [`Mutex`].
 #[must_use = "the lock is given back when the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
@@ -106,6 +110,10 @@ pub struct MutexGuard<'a, T: ?Sized> {
 }
 
 /// The future of [`Mutex::lock`]. Dropping it loses nothing but the place in line.
+///
+/// # Examples
+///
+/// See [`Mutex`].
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Lock<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,

@@ -31,6 +31,32 @@ use super::table::Table;
 use crate::memory::{CacheLine, Segments};
 
 /// Something that can wait for a cell which another of its kind is evaluating.
+///
+/// # Examples
+///
+/// ```
+/// use raddle::sync::{OnceMap, Suspend, Wait};
+///
+/// /// A program of one thread: what is under evaluation is so further down on its stack.
+/// struct Alone;
+///
+/// impl Suspend for Alone {
+///     fn owner(&self) -> u32 {
+///         1
+///     }
+///
+///     fn wait_for(&self, _key: usize, _owner: u32, _busy: &mut dyn FnMut() -> bool) -> Wait {
+///         Wait::Recursion
+///     }
+///
+///     fn wake(&self, _key: usize) {}
+/// }
+///
+/// let memo = OnceMap::<u32, u32>::new();
+/// assert_eq!(memo.get_or_init(&Alone, &1, || 5), Ok(&5));
+/// let circle = memo.get_or_try_init(&Alone, &2, || memo.get_or_init(&Alone, &2, || 0).copied());
+/// assert_eq!(circle, Err(Wait::Recursion));
+/// ```
 pub trait Suspend {
     /// Returns the number, never 0, that names the caller as an owner of cells.
     fn owner(&self) -> u32;
@@ -46,6 +72,10 @@ pub trait Suspend {
 }
 
 /// How waiting for a cell ended.
+///
+/// # Examples
+///
+/// See [`Suspend`].
 #[must_use = "only some endings mean that the cell may be looked at again"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {

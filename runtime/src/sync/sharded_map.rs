@@ -275,6 +275,10 @@ impl<K, V, S> IntoIterator for ShardedMap<K, V, S> {
 }
 
 /// The entries of a [`ShardedMap`].
+///
+/// # Examples
+///
+/// See [`ShardedMap`].
 pub struct IntoEntries<K, V> {
     shards: vec::IntoIter<Shard<K, V>>,
     /// What is left of a shard.

@@ -46,6 +46,10 @@ pub struct HandlePool<T> {
 }
 
 /// Names one use of an object of a [`HandlePool`].
+///
+/// # Examples
+///
+/// See [`HandlePool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle {
     number: u32,
@@ -53,6 +57,10 @@ pub struct Handle {
 }
 
 /// The use of an object of a [`HandlePool`], to be ended by [`HandlePool::give`].
+///
+/// # Examples
+///
+/// See [`HandlePool`].
 #[must_use = "the object stays taken unless it is given back"]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Held {

@@ -4,10 +4,18 @@ use std::error::Error;
 use std::fmt;
 
 /// The value could not be sent: the receiver is gone. Here it is back.
+///
+/// # Examples
+///
+/// See [`Sender`](super::Sender).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 
 /// Why a value was not sent at once, with the value.
+///
+/// # Examples
+///
+/// See [`Sender`](super::Sender).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
     /// There is no room.
@@ -17,6 +25,10 @@ pub enum TrySendError<T> {
 }
 
 /// Why no value was received at once.
+///
+/// # Examples
+///
+/// See [`Receiver`](super::Receiver).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TryRecvError {
     /// There is none yet.

@@ -196,6 +196,10 @@ impl<T> Receiver<T> {
 }
 
 /// The future of [`Sender::send`].
+///
+/// # Examples
+///
+/// See [`ring`].
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Sending<'a, T> {
     sender: &'a mut Sender<T>,
@@ -203,6 +207,10 @@ pub struct Sending<'a, T> {
 }
 
 /// The future of [`Receiver::recv`].
+///
+/// # Examples
+///
+/// See [`ring`].
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Receiving<'a, T> {
     receiver: &'a mut Receiver<T>,
