@@ -12,6 +12,8 @@
 //! rare side's write and read the other side was interrupted: what it had written before is
 //! visible to the rare side's read, and what it reads later comes after the rare side's write.
 //!
+//! (Dice, Huang and Yang, "Asymmetric Dekker synchronization", 2001, do the same by other means.)
+//!
 //! Where the kernel refuses, both are sequentially consistent fences; [`register`] finds out.
 //!
 //! Not here: publishing data. The writes and reads have the orderings for that themselves.

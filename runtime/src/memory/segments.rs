@@ -1,7 +1,16 @@
 //! An array that grows and whose elements never move.
 //!
-//! Segment `n` holds `FIRST << n` elements, so 25 segments cover every `u32`. A segment is made
-//! whole, when its first element is asked for; of several makers one wins.
+//! ```text
+//! segment   0: null --.
+//!           1: -------+--> 512 elements     made whole, by the first who asks for one of them;
+//!           2: null   |                     made once, for of several makers one wins the exchange
+//!               :     '--> null or elements, once and for good
+//! ```
+//!
+//! Segment `n` holds `FIRST << n` elements, so 25 segments cover every `u32`.
+//!
+//! Everything rests on one order: elements are made, then the pointer to them is stored (Release); who
+//! loads the pointer (Acquire) finds them made. What happens to an element then is its own concern.
 //!
 //! Invariant: a segment's pointer is null, or points to `FIRST << n` elements from a leaked slice
 //! and stays the same until the array is dropped.

@@ -14,6 +14,16 @@
 //! stopped counting as searching, hence after the push. The producer's fence is a light one, so
 //! whoever stops searching while others may rely on it looks after a heavy one.
 //!
+//! ```text
+//! producer:  push            (1)       searcher:  searching - 1      (4)
+//!            who sleeps?     (2)                  announce its sleep (5)
+//!            who searches?   (3)                  look once more     (6)
+//! ```
+//!
+//! Everything rests on these orders: (1) before (2) and (3), and (4) before (5) before (6). If the
+//! producer finds nobody asleep, (5) comes after (2), and so does (6) after (1). If it finds somebody
+//! searching, (4) comes after (3), and again (6) after (1).
+//!
 //! What always holds: as long as there is work that somebody may take, somebody runs, searches, or
 //! was woken and not yet looked.
 

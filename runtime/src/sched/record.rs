@@ -18,6 +18,18 @@
 //! The right half of a join gets a record when somebody takes it from a queue, and its end is told
 //! by a latch (see `join`).
 //!
+//! Most tasks are never named, so an id is made when somebody asks for it. `live` has it, and whether
+//! somebody waits for the task:
+//!
+//! ```text
+//! last id --the task's id is asked for--> id, KNOWN --somebody waits--> id, KNOWN, WAITED_FOR
+//!    ^                                        |                             |
+//!    '-------------- the task ends -----------'------ wake who waits -------'
+//! ```
+//!
+//! The mark and the end are exchanges of one word, so one comes first: who waits has set its mark and
+//! is woken, or finds that the task with this id has ended.
+//!
 //! Who writes: the spawner before the number is published in a queue; then only the running task,
 //! but for `live`, whose waited-for mark others set by compare-exchange. What else there is about a
 //! task is in its `body`.

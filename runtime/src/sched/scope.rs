@@ -9,8 +9,8 @@
 //! Starting a task costs no interlocked instruction. The owner counts what it starts for itself,
 //! and says so when it gets to the end. Another task of the scope starts one on *credit*: its worker
 //! keeps completions of the scope's tasks to itself for a while, each of which pays for a start, and
-//! buys more in advance when none is left (see `worker`). So what the scope has counted is never
-//! less than what is pending.
+//! buys more in advance when none is left; the sums are in `worker`. So what the scope has counted is
+//! never less than what is pending.
 //!
 //! When tasks panic, the scope collects that in sequential order; a panic of the owner's own code
 //! comes before all of them.

@@ -2,6 +2,19 @@
 //!
 //! Which task a worker finds is up to the policy. Under a dispatcher nobody searches: who starts a
 //! task or is idle wakes the dispatcher, and that wakes whom it gives something.
+//!
+//! Two things come to a worker from other threads: tasks that were started outside of tasks, which
+//! anyone may take, and *mail*, its own fibers that are to be resumed.
+//!
+//! ```text
+//! from outside:  queue it, count the queue (under a lock);     wake a searcher, unless one is awake
+//! mail:          put it into the inbox, set `mail` (a lock);   notify this worker
+//! the worker:    now and then, and when it is about to sleep   (see `EventCount`): anything there?
+//!                mail is set --> clear it and take all out, under the lock
+//! ```
+//!
+//! What always holds: where the inbox has something `mail` is set, and where tasks came from outside
+//! their count is not 0; who has seen neither after it announced its sleep will be notified.
 
 #![expect(unsafe_code, reason = "looks at what concerns a running task")]
 
@@ -126,6 +139,8 @@ impl Shared {
     pub(super) fn inject(&self, task: u32) {
         let mut injector = self.injector.lock();
         injector.push_back(task);
+        // SeqCst, as what `idlers` does next: whoever this is left to stops searching, or announces
+        // its sleep, before it looks here.
         self.injected.store(injector.len(), Ordering::SeqCst);
         drop(injector);
         match self.queues.dispatcher() {
@@ -203,6 +218,7 @@ impl Shared {
         let desk = &self.desks[home];
         let mut inbox = desk.inbox.lock();
         inbox.push((fiber, wait));
+        // Release: pairs with `has_mail`; and before the fence in `notify`.
         desk.mail.store(true, Ordering::Release);
         drop(inbox);
         self.idlers.events.notify(home);
@@ -211,6 +227,7 @@ impl Shared {
     pub(super) fn stop(&self) {
         self.side.close();
         self.timer.close();
+        // SeqCst: before the notifications; who announces its sleep later sees it.
         self.stopping.store(true, Ordering::SeqCst);
         for worker in 0..self.desks.len() {
             self.idlers.events.notify(worker);
@@ -246,6 +263,7 @@ impl Desk {
 
     #[inline]
     pub(super) fn has_mail(&self) -> bool {
+        // Acquire: pairs with `post`.
         self.mail.load(Ordering::Acquire)
     }
 

@@ -7,6 +7,28 @@
 //!
 //! Invariant: everything in [`Worker`] is used by its thread alone; what others need lies on its
 //! desk. No borrow of a cell is held while a task runs.
+//!
+//! # The account of a scope
+//!
+//! Ends of a scope's tasks, and starts by others than its owner, would each change the scope's counter.
+//! Instead a worker keeps an *account* of one scope at a time, whose *credit* is what the counter says
+//! too much.
+//!
+//! ```text
+//!                                          counter   credit   tasks alive
+//! a task of the scope ends here                        + 1        - 1
+//! a task of the scope starts one here                  - 1        + 1
+//!   first, if there is no credit: a loan    + 64      + 64
+//! the owner starts one                    (+ 1, said when the scope closes)   + 1
+//! settle                                  - credit    := 0
+//! ```
+//!
+//! Invariant: once the scope is closed, counter = tasks alive + the credit of all workers. No credit is negative, so the counter
+//! is never 0 too early. It is not 0 too late either: a worker settles before it does anything but run a
+//! task of the same scope, and as long as it runs one, the scope has that task.
+//!
+//! A loan is taken for a task that starts another in its scope, or in one around it; either way a
+//! task of that scope is alive, and so the counter has not been 0.
 
 #![expect(unsafe_code, reason = "consumes the closures of tasks")]
 

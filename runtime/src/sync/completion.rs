@@ -9,8 +9,12 @@
 //! ```
 //!
 //! Starting work does not touch the counter: the one party that starts most of it counts for itself
-//! and says the sum in `close`; others note what they start, with `start_more`. Until then the counter carries a bias that no number of completions
-//! can use up, so that it cannot reach zero early.
+//! and says the sum in `close`; others note what they start, with `start_more`. Until `close` the
+//! counter carries a bias that no number of completions can use up, so that it cannot reach zero
+//! early. Later only somebody whose own work is still pending may start more.
+//!
+//! Each change is one addition to one word (Release, Acquire), and whoever makes it zero is told so by
+//! what it adds to: so there is one such party, and it sees what all others did.
 //!
 //! Invariant: of all calls between one `open` and the next, exactly one returns `Done`.
 

@@ -22,6 +22,9 @@
 //! at most once, and the kernel is asked to wake a thread only if its state was `Parked`: wakes
 //! never exceed parks.
 //!
+//! (Event counts are those of Reed and Kanodia, "Synchronization with eventcounts and sequencers",
+//! 1979, but for the count: here a waiter is told apart by its bit, which can be claimed.)
+//!
 //! Not here: spinning before `prepare`, and whether waking someone is worthwhile.
 
 use std::fmt;

@@ -13,7 +13,8 @@
 //! exchange, and nothing can be given back twice.
 //!
 //! Reading by a handle is a bet that the object stays: what was read counts only if the generation
-//! is still the same afterwards. The fences in `Slot::begin` and `Slot::read` make that sound: who
+//! is still the same afterwards, as with a sequence lock (Boehm, "Can seqlocks get along with
+//! programming language memory models?", 2012). The fences in `Slot::begin` and `Slot::read` make that sound: who
 //! has read something of a later generation sees that the earlier one ended.
 
 use std::fmt;

@@ -17,6 +17,10 @@
 //! Each end owns its word and remembers what it last saw of the other's, and looks again only when
 //! that says full, or empty. So in a steady stream the ends rarely touch each other's lines.
 //!
+//! (The queue is that of Lamport, "Specifying concurrent program modules", 1983; that an end remembers
+//! what it saw of the other is from Lee, Bu and Chandranmenon, "A lock-free, cache-efficient shared ring
+//! buffer for multi-core architectures", 2009.)
+//!
 //! Invariant: slots from head to tail hold a value, all others none.
 //!
 //! Not here: waiting, and what happens when an end is gone.
