@@ -142,8 +142,8 @@ impl Deque {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// Makes half of the private items public, up to a limit, and returns whether none is private now; for the
-    /// owner only.
+    /// Makes half of the private items public, up to a limit, and returns whether none is private now;
+    /// for the owner only.
     #[cold]
     pub(super) fn share(&self) -> bool {
         self.wanted.store(false, Ordering::Relaxed);

@@ -1,9 +1,10 @@
 //! Tasks on fibers, workers that steal, scopes that join.
 //!
-//! Read in this order: `record` and `body` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque`, `idlers` and `shared` (how it
-//! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join` and `latch`,
-//! `task` (what it can ask for). Then `waker` (how it waits for a future), `root`, `landing`, `handle` (tasks that no scope waits
-//! for), `shutdown`, and what runs beside the workers: `blocking`, `timer`.
+//! Read in this order: `record` and `body` (a task), `ready` (a task in a queue), `scope` (who waits
+//! for it), `deque`, `idlers` and `shared` (how it finds a worker, by the rules of `policy`), `worker`
+//! and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join` and `latch`, `task` (what
+//! it can ask for). Then `waker` (how it waits for a future), `root`, `landing`, `handle` (tasks that
+//! no scope waits for), `shutdown`, and what runs beside the workers: `blocking`, `timer`.
 //!
 //! What always holds: results do not depend on the number of workers; a wait that can never end
 //! is reported to a waiter.

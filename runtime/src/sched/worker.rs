@@ -10,9 +10,9 @@
 //!
 //! # The account of a scope
 //!
-//! Ends of a scope's tasks, and starts by others than its owner, would each change the scope's counter.
-//! Instead a worker keeps an *account* of one scope at a time, whose *credit* is what the counter says
-//! too much.
+//! Ends of a scope's tasks, and starts by others than its owner, would each change the scope's
+//! counter. Instead a worker keeps an *account* of one scope at a time, whose *credit* is what the
+//! counter says too much.
 //!
 //! ```text
 //!                                          counter   credit   tasks alive
@@ -23,9 +23,9 @@
 //! settle                                  - credit    := 0
 //! ```
 //!
-//! Invariant: once the scope is closed, counter = tasks alive + the credit of all workers. No credit is negative, so the counter
-//! is never 0 too early. It is not 0 too late either: a worker settles before it does anything but run a
-//! task of the same scope, and as long as it runs one, the scope has that task.
+//! Invariant: once the scope is closed, counter = tasks alive + the credit of all workers. No credit
+//! is negative, so the counter is never 0 too early. Nor is it too late: a worker settles before it
+//! does anything but run a task of the same scope, and as long as it runs one, the scope has that task.
 //!
 //! A loan is taken for a task that starts another in its scope, or in one around it; either way a
 //! task of that scope is alive, and so the counter has not been 0.

@@ -13,8 +13,8 @@
 //! counter carries a bias that no number of completions can use up, so that it cannot reach zero
 //! early. Later only somebody whose own work is still pending may start more.
 //!
-//! Each change is one addition to one word (Release, Acquire), and whoever makes it zero is told so by
-//! what it adds to: so there is one such party, and it sees what all others did.
+//! Each change is one addition to one word (Release, Acquire), and who makes it zero is told so by
+//! what it has added to: so there is one such party, and it sees what all others did.
 //!
 //! Invariant: of all calls between one `open` and the next, exactly one returns `Done`.
 
