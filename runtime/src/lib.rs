@@ -230,3 +230,8 @@ pub use sched::{
     Task, TaskError, TaskId, Timer, WaitCounters,
 };
 pub use sync::Wait;
+
+/// Has the example of the readme tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -21,6 +21,12 @@ mod word_count;
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
+use std::rc::Rc;
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::tcp::OwnedReadHalf;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{LocalSet, spawn_local};
 
 type Run = fn(std::vec::IntoIter<String>, &mut Vec<u8>) -> Result<(), Box<dyn Error>>;
 
@@ -162,10 +168,48 @@ fn distances_are_counted() {
 fn numbers_are_factored() {
     let program: Run = |arguments, output| server::run(arguments, output);
     let expected = "12 = 2 * 2 * 3\n1 = 1\n0 = 0\n9999999967 = 9999999967\n\
-                    `x` is no number below 2^64\n1000036000099 = 1000003 * 1000033\n";
+                    `x` is no number below 2^64\n1000036000099 = 1000003 * 1000033\n\
+                    6 lines were answered\n";
     let numbers = ["12", "1", "0", "9999999967", "x", "1000036000099"];
     for _ in 0..3 {
         prints(program, &numbers, expected);
     }
     refuses(program, &["--port", "70000"], "--port needs a number up to 65535");
+}
+
+/// A client sends as long as it can, and the server is told to stop meanwhile. What it has read is
+/// answered, and counted by tasks that nobody waits for.
+#[test]
+fn a_server_that_stops_loses_no_task() {
+    async fn receive(connection: OwnedReadHalf, server: Rc<server::Server>) -> u64 {
+        let mut lines = BufReader::new(connection).lines();
+        let mut received = 0;
+        // A connection that ends while there is more to read may end with an error.
+        while let Ok(Some(line)) = lines.next_line().await {
+            assert_eq!(line, "360 = 2 * 2 * 2 * 3 * 3 * 5");
+            received += 1;
+            if received == 5 {
+                server.stop.cancel();
+            }
+        }
+        received
+    }
+
+    for workers in [1, 2, 4] {
+        let server = server::Server::new(workers).unwrap();
+        let reactor = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        let received = LocalSet::new().block_on(&reactor, async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let serving = spawn_local(Rc::clone(&server).serve(listener));
+            let (reader, mut writer) = TcpStream::connect(address).await.unwrap().into_split();
+            let receiving = spawn_local(receive(reader, Rc::clone(&server)));
+            while writer.write_all(b"360\n").await.is_ok() {}
+            serving.await.unwrap().unwrap();
+            receiving.await.unwrap()
+        });
+        // The last answers may be lost with the connection, but not their tasks.
+        let answered = server.end().unwrap();
+        assert!((5..=answered).contains(&received), "{received} of {answered} were received");
+    }
 }

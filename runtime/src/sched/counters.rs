@@ -29,15 +29,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Tasks spawned into scopes.
+    /// Tasks spawned by tasks, into scopes or not.
     pub tasks_spawned: u64,
-    /// Tasks run, including those given to `Runtime::run`.
+    /// Tasks run, including those from outside, and halves of joins that were taken from a queue.
     pub tasks_run: u64,
     /// Tasks left out because their token was cancelled before they began.
     pub tasks_cancelled: u64,
     /// Closures too large for a task record.
     pub closures_boxed: u64,
-    /// Tasks taken from another worker's deque.
+    /// Tasks taken from another worker's queue, or given by the dispatcher.
     pub steals: u64,
     /// Times a task gave up its worker to wait.
     pub suspensions: u64,
