@@ -65,8 +65,8 @@
 //! - **Nothing is allocated per task** of a scope, or per join, once the pools are warm, for closures
 //!   of up to 128 bytes. (`run` and `spawn` allocate a place for the result.)
 //! - **A panic always surfaces.** It goes to who waits for the task, else to who
-//!   [shuts down](Runtime::shutdown) the runtime; and that waits for every task, also for those that
-//!   nobody else waits for.
+//!   [shuts down](Runtime::shutdown) the runtime from outside; and that waits for every task, also for
+//!   those that nobody else waits for.
 //! - **Tasks that wait for each other in a circle are told**, where they wait for scopes, joins and
 //!   [cells](Task::wait_cell), such as those of a [`sync::OnceMap`]. Circles through futures, locks and
 //!   rings are not found.

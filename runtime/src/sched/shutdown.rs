@@ -46,7 +46,8 @@ impl Runtime {
     /// workers.
     ///
     /// A task that waits for something that never comes keeps this waiting. Called from inside a
-    /// task of this very runtime, it returns at once, and the workers stop after the last task.
+    /// task of this very runtime, it returns at once, and the workers stop after the last task; then
+    /// there is nobody to tell of panics that come later.
     ///
     /// Dropping a runtime does the same, and passes on the first of the failures as a panic, unless
     /// the thread is panicking already.

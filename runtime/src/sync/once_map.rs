@@ -58,7 +58,8 @@ use crate::memory::{CacheLine, Segments};
 /// assert_eq!(circle, Err(Wait::Recursion));
 /// ```
 pub trait Suspend {
-    /// Returns the number, never 0, that names the caller as an owner of cells.
+    /// Returns the number, never 0, that names the caller as an owner of cells; nobody else who uses
+    /// the same cells has it at the same time.
     fn owner(&self) -> u32;
 
     /// Waits until the cell `key`, which `owner` evaluates, has changed hands.
@@ -93,6 +94,10 @@ pub enum Wait {
 }
 
 /// A map from keys to values that are computed at most once each.
+///
+/// All who ask a map for values name each other by number, so they are tasks of one runtime. Tasks of
+/// another one would take an owner's number for one of their own, and be told of circles that are none,
+/// or that an owner is gone.
 ///
 /// # Examples
 ///
