@@ -16,11 +16,12 @@
 //! result does not depend on where it is cut: it goes down to single items where somebody is idle, and
 //! costs less where nobody is.
 //!
-//! When a part panics, what comes after it is moot, and however much there is of it must not keep
-//! the panic from being passed on. So the end of every part that has panicked goes into `stop`,
-//! which holds the least of them: what begins there or after it is left out, and what comes before
-//! still runs, for it may panic too and would come first. Who is left out has no result (`None`);
-//! nobody sees that, as the panic passes every frame in which the two would meet.
+//! When a part panics, or finds what was searched, all that comes after it is moot, and however much
+//! that is, it must not delay the end. So the end of every such part goes into `stop`, which holds
+//! the least of them: what begins there or after it is left out, and what comes before still runs,
+//! for it may panic or find something too and would come first. Who is left out has no result
+//! (`None`); nobody sees that, as a panic passes every frame in which the two would meet, and what
+//! is found takes the place of both there.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -46,13 +47,15 @@ const LONGEST_STEP: u64 = 64;
 
 /// What is done with the parts of something that is divided.
 #[derive(Debug)]
-pub(super) struct Division<L, M> {
+pub(super) struct Division<L, M, R> {
     leaf: L,
     merge: M,
+    /// Whether all that comes after a part with this value is moot.
+    is_last: fn(&R) -> bool,
     leaves: Leaves,
     /// What has up to so many items is a leaf in any case.
     grain: u64,
-    /// What begins here or later comes after a panic.
+    /// What begins here or later is moot.
     stop: AtomicU64,
 }
 
@@ -72,28 +75,34 @@ struct Offer {
     is_taken: AtomicBool,
 }
 
-/// Notes that the part that ends at `end` has panicked, unless it is forgotten.
+/// Notes that what comes after the part that ends at `end` is moot, unless this is forgotten.
 struct StopsAt<'a> {
     stop: &'a AtomicU64,
     end: u64,
 }
 
-impl<L, M> Division<L, M> {
+impl<L, M, R: Send> Division<L, M, R> {
     /// Returns a division that is about to run: `leaf` makes a value of a small part, and `merge`
     /// one of those of neighbours.
     pub(super) fn new(leaves: Leaves, leaf: L, merge: M) -> Self {
-        Self { leaf, merge, leaves, grain: 1, stop: AtomicU64::new(u64::MAX) }
+        let stop = AtomicU64::new(u64::MAX);
+        Self { leaf, merge, is_last: |_| false, leaves, grain: 1, stop }
+    }
+
+    /// Makes the value of a part the last one that counts if `is_last` says so.
+    pub(super) fn ending_where(self, is_last: fn(&R) -> bool) -> Self {
+        Self { is_last, ..self }
     }
 
     /// Runs it on `items`.
     ///
     /// # Panics
     ///
-    /// Passes on the first panic, in the order of items, of `leaf` or `merge`.
-    pub(super) fn run<P, R>(mut self, task: &Task<'_>, items: P) -> R
+    /// Passes on the first panic, in the order of items, of `leaf` or `merge`, unless a last value
+    /// comes before it.
+    pub(super) fn run<P>(mut self, task: &Task<'_>, items: P) -> R
     where
         P: Split,
-        R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
     {
@@ -104,13 +113,12 @@ impl<L, M> Division<L, M> {
         let levels = task.workers().ilog2() + 3;
         let nothing_offered = Offer { is_taken: AtomicBool::new(true) };
         self.divide(task, Part { items, begin: 0, levels }, &nothing_offered)
-            .expect("only what comes after a panic is left out")
+            .expect("nothing comes before the whole")
     }
 
-    fn divide<P, R>(&self, task: &Task<'_>, part: Part<P>, outer: &Offer) -> Option<R>
+    fn divide<P>(&self, task: &Task<'_>, part: Part<P>, outer: &Offer) -> Option<R>
     where
         P: Split,
-        R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
     {
@@ -144,15 +152,18 @@ impl<L, M> Division<L, M> {
         } else {
             (self.divide(task, front, outer), self.divide(task, back, outer))
         };
-        let (front, back) = (front?, back?);
+        let front = front?;
+        if (self.is_last)(&front) {
+            return Some(front);
+        }
+        let back = back?;
         Some(self.stopping_at(begin + length, || (self.merge)(front, back)))
     }
 
     /// Works on free leaves from the first one on, until somebody is idle.
-    fn go_alone<P, R>(&self, task: &Task<'_>, items: P, mut begin: u64, outer: &Offer) -> Option<R>
+    fn go_alone<P>(&self, task: &Task<'_>, items: P, mut begin: u64, outer: &Offer) -> Option<R>
     where
         P: Split,
-        R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
     {
@@ -162,6 +173,9 @@ impl<L, M> Division<L, M> {
         let mut done = self.stopping_at(begin + step, || (self.leaf)(task, first));
         loop {
             begin += step;
+            if (self.is_last)(&done) {
+                return Some(done);
+            }
             if self.is_moot(begin) {
                 return None;
             }
@@ -181,7 +195,7 @@ impl<L, M> Division<L, M> {
         }
     }
 
-    /// Returns whether what begins here comes after a panic.
+    /// Returns whether what begins here need not be done.
     #[inline]
     fn is_moot(&self, begin: u64) -> bool {
         begin >= self.stop.load(Ordering::Relaxed)
@@ -189,10 +203,12 @@ impl<L, M> Division<L, M> {
 
     /// Calls `function`, which is the work of a part that ends at `end`.
     #[inline]
-    fn stopping_at<R>(&self, end: u64, function: impl FnOnce() -> R) -> R {
+    fn stopping_at(&self, end: u64, function: impl FnOnce() -> R) -> R {
         let stops = StopsAt { stop: &self.stop, end };
         let result = function();
-        std::mem::forget(stops);
+        if !(self.is_last)(&result) {
+            std::mem::forget(stops);
+        }
         result
     }
 }

@@ -15,16 +15,20 @@
 //! As in the halves of a [join](Task::join), tasks are started only in scopes opened inside.
 //!
 //! Read in this order: `source` (what can be halved), `divide` (how it is shared out), `output`
-//! (where the results of [`map`] arrive), `sort` and `partition`.
+//! (where the results of [`map`] arrive), `search`; `sort` and `partition` (unstable), `merge` (stable).
 //!
 //! Not here: how a half gets to another worker (see [`sched`](crate::sched)).
 
 mod divide;
+mod merge;
 mod output;
 mod partition;
+mod search;
 mod sort;
 mod source;
 
+pub use merge::{sort, sort_by, sort_by_key};
+pub use search::{any, find, find_map};
 pub use sort::{sort_unstable, sort_unstable_by, sort_unstable_by_key};
 pub use source::{Chunks, ChunksMut, Source, chunks, chunks_mut};
 
