@@ -2,8 +2,8 @@
 //! merged by several workers.
 //!
 //! ```text
-//! items    | a | b | c | d |     sorted quarters, each in the same way or by one worker
-//!            \ /     \ /
+//! items    | a | b | c | d |     sorted quarters, each in the same way or by one worker; if they
+//!            \ /     \ /         are in order, this is all
 //! buffer   |  ab   |  cd   |     copies; the elements themselves are still in `items`
 //!               \ /
 //! items    |     abcd      |     the elements are in the buffer until this is complete
@@ -29,7 +29,7 @@ use std::ptr;
 use crate::Task;
 
 /// Parts of fewer elements are sorted by one worker.
-const SMALL: usize = 1 << 12;
+const SMALL: usize = 1 << 14;
 
 /// Quarters of quarters are not cut any more if this is how often that was done.
 const MOST_LEVELS: u32 = 3;
@@ -117,6 +117,9 @@ pub fn sort_by<T: Send>(
     if items.is_sorted_by(|a, b| compare(a, b).is_le()) {
         return;
     }
+    if items.is_sorted_by(|a, b| compare(a, b).is_gt()) {
+        return items.reverse();
+    }
     let mut buffer = Box::new_uninit_slice(items.len());
     sort_part(task, items, &mut buffer, levels, &compare);
 }
@@ -139,11 +142,21 @@ fn sort_part<T, F>(
     let (left, right) = items.split_at_mut(half);
     let (left_buffer, right_buffer) = buffer.split_at_mut(half);
     task.join(
-        |task| sort_into(task, left, left_buffer, levels, compare),
-        |task| sort_into(task, right, right_buffer, levels, compare),
+        |task| sort_halves(task, left, left_buffer, levels, compare),
+        |task| sort_halves(task, right, right_buffer, levels, compare),
     );
+    let borders = [half / 2, half, half + (items.len() - half) / 2];
+    if borders.iter().all(|&at| compare(&items[at - 1], &items[at]).is_le()) {
+        return;
+    }
 
-    // SAFETY: `sort_into` has put copies of all items here. From now on they are the elements:
+    let (left, right) = items.split_at_mut(half);
+    let (left_buffer, right_buffer) = buffer.split_at_mut(half);
+    task.join(
+        |task| merge_halves(task, left, left_buffer, compare),
+        |task| merge_halves(task, right, right_buffer, compare),
+    );
+    // SAFETY: `merge_halves` has put copies of all items here. From now on they are the elements:
     // the items are only written, until they are complete.
     let sorted = unsafe { buffer.assume_init_mut() };
     let places = ptr::from_mut(items) as *mut [MaybeUninit<T>];
@@ -158,11 +171,11 @@ fn sort_part<T, F>(
     }
 }
 
-/// Sorts the halves of the items, and merges copies of them into `places`, which are as many.
-fn sort_into<T, F>(
+/// Sorts both halves of the items, with a buffer of the same length.
+fn sort_halves<T, F>(
     task: &Task<'_>,
     items: &mut [T],
-    places: &mut [MaybeUninit<T>],
+    buffer: &mut [MaybeUninit<T>],
     levels: u32,
     compare: &F,
 ) where
@@ -171,11 +184,20 @@ fn sort_into<T, F>(
 {
     let half = items.len() / 2;
     let (left, right) = items.split_at_mut(half);
-    let (left_buffer, right_buffer) = places.split_at_mut(half);
+    let (left_buffer, right_buffer) = buffer.split_at_mut(half);
     task.join(
         |task| sort_part(task, left, left_buffer, levels - 1, compare),
         |task| sort_part(task, right, right_buffer, levels - 1, compare),
     );
+}
+
+/// Copies the elements of both halves, merged, to as many `places`.
+fn merge_halves<T, F>(task: &Task<'_>, items: &mut [T], places: &mut [MaybeUninit<T>], compare: &F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    let (left, right) = items.split_at_mut(items.len() / 2);
     merge(task, left, right, places, compare);
 }
 
