@@ -86,12 +86,13 @@
 //! ```
 
 pub mod memory;
+pub mod observe;
 pub mod parallel;
 pub mod sched;
 pub mod sync;
 
 pub use sched::{
-    Builder, Counters, Elapsed, Failures, Handle, Panicked, Policy, Priority, Runtime, Scope,
-    Sleep, Task, TaskId, Timer, WaitCounters,
+    Builder, Counters, Elapsed, Failures, Handle, Options, Policy, Priority, Runtime, Scope, Sleep,
+    Task, TaskError, TaskId, Timer, WaitCounters,
 };
 pub use sync::Wait;

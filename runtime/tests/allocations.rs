@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Poll, Waker};
 
+use raddle::sync::{Condition, Mutex as Lock, ring};
 use raddle::{Priority, Runtime, Task, parallel};
 
 struct Counting;
@@ -144,6 +145,43 @@ fn waits_for_futures() {
             task.scope(|scope| {
                 scope.spawn(task, Priority::Normal, |task| take_turns(task, &turn, 1));
                 take_turns(task, &turn, 0);
+            });
+        });
+    }
+}
+
+#[test]
+fn waits_for_rings_and_locks() {
+    for workers in [1, 2, 4] {
+        let rings = Lock::new((ring(1), ring(3)));
+        let (count, changed) = (Lock::new(0u64), Condition::new());
+        check(workers, |task| {
+            let mut rings = task.wait(rings.lock());
+            let ((to, from), (back_to, back_from)) = &mut *rings;
+            task.scope(|scope| {
+                scope.spawn(task, Priority::Normal, |task| {
+                    for _ in 0..500 {
+                        let n: u64 = task.wait(from.recv()).unwrap();
+                        task.wait(back_to.send(n)).unwrap();
+                    }
+                });
+                for _ in 0..3 {
+                    scope.spawn(task, Priority::Normal, |task| {
+                        for _ in 0..100 {
+                            let mut count = task.wait(count.lock());
+                            *count += 1;
+                            task.yield_now();
+                            drop(count);
+                            changed.notify_one();
+                        }
+                    });
+                }
+                for n in 0..500 {
+                    task.wait(to.send(n)).unwrap();
+                    assert_eq!(task.wait(back_from.recv()), Some(n));
+                }
+                let held = task.wait(count.lock());
+                *task.wait(changed.wait_while(held, |count| *count < 300)) = 0;
             });
         });
     }

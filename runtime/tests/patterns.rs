@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use channel::{Channel, each_runtime};
+use raddle::sync::Mutex as Lock;
 use raddle::{Priority, Runtime, Task};
 
 /// Adds up `0..count` with as many tasks.
@@ -35,22 +36,20 @@ fn parallel_sum(task: &Task<'_>, count: u64) -> u64 {
 fn parallel_work_under_a_lock_that_all_take() {
     each_runtime(|runtime| {
         let runtime = &runtime;
-        let lock = Channel::new(1);
-        let total = AtomicU64::new(0);
+        let total = Lock::new(0);
         runtime.run(|task| {
-            task.wait(lock.send(()));
             task.scope(|scope| {
                 for _ in 0..20 {
-                    let (lock, total) = (&lock, &total);
-                    scope.spawn(task, Priority::Normal, move |task| {
-                        task.wait(lock.receive());
-                        total.fetch_add(parallel_sum(task, 50), Ordering::Relaxed);
-                        task.wait(lock.send(()));
+                    scope.spawn(task, Priority::Normal, |task| {
+                        let mut total = task.wait(total.lock());
+                        *total += parallel_sum(task, 50);
                     });
                 }
+                let mut total = task.wait(total.lock());
+                *total += parallel_sum(task, 50);
             });
         });
-        assert_eq!(total.into_inner(), 20 * 1225);
+        assert_eq!(total.into_inner(), 21 * 1225);
     });
 }
 

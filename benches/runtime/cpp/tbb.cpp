@@ -157,7 +157,7 @@ int main(int count, char** values) {
                           return std::is_sorted(copy.begin(), copy.end()) &&
                                  sum(copy.data(), copy.data() + copy.size()) == expected;
                       });
-    } else if (arguments.is("collisions")) {
+    } else if (arguments.is("collisions") || arguments.is("cells")) {
         uint64_t expected = expected_chains(size);
         meter.measure(size * CHAINS, [&] { return std::make_unique<Chains>(size); },
                       [&](std::unique_ptr<Chains>& chains) {

@@ -81,6 +81,8 @@ names! {
         PingPong = "ping-pong",
         /// Every step of a task waits for a step of another.
         Collisions = "collisions",
+        /// The same, and waiting in a circle would be found.
+        Cells = "cells",
         /// A memo table asked for few keys.
         MemoHot = "memo-hot",
         /// A memo table asked for many keys.
@@ -104,6 +106,7 @@ impl Row {
             Self::Tree => "unbalanced tree search, UTS T1, 4,130,071 nodes, SHA-1; per node",
             Self::PingPong => "a message to and fro over two channels; per round trip",
             Self::Collisions => "64 pairs of tasks that wait for each other's cells; per cell",
+            Self::Cells => "as above, but Raddle would find a circle of waiting tasks; per cell",
             Self::MemoHot => "single-flight memo, 95% of the calls for 500 keys; per call",
             Self::MemoUniform => "single-flight memo, 100k keys alike; per call",
             Self::InternHot => "interner, 95% of the calls for 500 strings; per call",
@@ -120,7 +123,7 @@ impl Row {
             Self::Sum | Self::Sort => (50_000_000, 2_000_000),
             Self::Tree => (10, 7),
             Self::PingPong => (100_000, 10_000),
-            Self::Collisions => (2000, 200),
+            Self::Collisions | Self::Cells => (2000, 200),
             Self::MemoHot | Self::MemoUniform | Self::InternHot | Self::InternUniform => {
                 (2_000_000, 200_000)
             }
@@ -137,7 +140,7 @@ impl Row {
             }
             Self::Sum | Self::Sort => &[Raddle, Rayon, Tbb],
             Self::PingPong => &[Raddle, Tokio, Threads],
-            Self::Collisions => &[Raddle, Tokio, Tbb, Threads],
+            Self::Collisions | Self::Cells => &[Raddle, Tokio, Tbb, Threads],
             Self::MemoHot | Self::MemoUniform => &[Raddle, Dashmap, Papaya, Scc],
             Self::InternHot | Self::InternUniform => &[Raddle, Dashmap, Papaya, Scc, Lasso],
         }

@@ -37,12 +37,15 @@ pub(super) enum Leaves {
     Fixed,
 }
 
-/// Fixed leaves are this share of the whole (two to this power),
-const FIXED_SHARE: u32 = 8;
-/// up to so many items.
+/// There are two to this power fixed leaves or more, if there are as many items: few enough for
+/// their cost not to count, and many enough to end at about the same time on all workers.
+const FIXED_LEAVES: u32 = 8;
+
+/// A fixed leaf has no more items, however many there are: a panic must not wait for long.
 const MOST_FIXED: u64 = 1 << 14;
 
-/// After so many items, who works alone looks whether somebody is idle.
+/// Who works alone looks after so many items whether somebody is idle; with more of them, looking
+/// would cost no less to speak of.
 const LONGEST_STEP: u64 = 64;
 
 /// What is done with the parts of something that is divided.
@@ -107,7 +110,7 @@ impl<L, M, R: Send> Division<L, M, R> {
         M: Fn(R, R) -> R + Sync,
     {
         if self.leaves == Leaves::Fixed {
-            self.grain = (items.length() >> FIXED_SHARE).clamp(1, MOST_FIXED);
+            self.grain = (items.length() >> FIXED_LEAVES).clamp(1, MOST_FIXED);
         }
         // Eight parts for each worker.
         let levels = task.workers().ilog2() + 3;
@@ -167,7 +170,7 @@ impl<L, M, R: Send> Division<L, M, R> {
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
     {
-        // Items that take long show at the first one; those that do not are not worth looking up.
+        // The first items are looked at one by one: each may take long.
         let mut step = 1;
         let (first, mut rest) = items.split_at(step);
         let mut done = self.stopping_at(begin + step, || (self.leaf)(task, first));

@@ -72,7 +72,8 @@ impl Task<'_> {
     pub fn blocking<R: Send>(&self, function: impl FnOnce() -> R + Send) -> R {
         let landing = Landing::new(None);
         let errand = Errand::new(function, &landing);
-        let call: Box<dyn FnOnce() + Send + '_> = Box::new(|| errand.run(|function| function()));
+        let call: Box<dyn FnOnce() + Send + '_> =
+            Box::new(|| _ = errand.run(|function| function()));
         // SAFETY: the types differ in the lifetime only. An errand lands as the last thing it does
         // with what it borrows, whether it is called or dropped, and we wait for that below.
         // Neither polling nor suspending unwinds.

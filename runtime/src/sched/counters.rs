@@ -14,6 +14,8 @@ pub struct Counters {
     pub tasks_spawned: u64,
     /// Tasks run, including those given to `Runtime::run`.
     pub tasks_run: u64,
+    /// Tasks left out because their token was cancelled before they began.
+    pub tasks_cancelled: u64,
     /// Closures too large for a task record.
     pub closures_boxed: u64,
     /// Tasks taken from another worker's deque.
@@ -63,6 +65,7 @@ pub struct WaitCounters {
 pub(super) struct WorkerCounters {
     pub(super) tasks_spawned: Cell,
     pub(super) tasks_run: Cell,
+    pub(super) tasks_cancelled: Cell,
     pub(super) closures_boxed: Cell,
     pub(super) steals: Cell,
     pub(super) suspensions: Cell,
@@ -96,6 +99,7 @@ impl AddAssign<&WorkerCounters> for Counters {
     fn add_assign(&mut self, worker: &WorkerCounters) {
         self.tasks_spawned += worker.tasks_spawned.get();
         self.tasks_run += worker.tasks_run.get();
+        self.tasks_cancelled += worker.tasks_cancelled.get();
         self.closures_boxed += worker.closures_boxed.get();
         self.steals += worker.steals.get();
         self.suspensions += worker.suspensions.get();

@@ -15,15 +15,11 @@
 #![expect(unsafe_code, reason = "reads the pointers to the running worker and task")]
 
 use std::cell::Cell;
-use std::pin::pin;
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 
 use super::task::Task;
 use super::worker::Worker;
+use crate::sync::block::block_on;
 
 thread_local! {
     static WORKER: Cell<*const Worker> = const { Cell::new(ptr::null()) };
@@ -75,35 +71,6 @@ pub(super) fn leave(worker: &Worker) {
 pub(super) fn wait<F: Future>(future: F) -> F::Output {
     with_task(|task| match task {
         Some(task) => task.wait(future),
-        None => block(future),
+        None => block_on(future),
     })
-}
-
-struct ThreadWaker {
-    thread: Thread,
-    notified: AtomicBool,
-}
-
-impl Wake for ThreadWaker {
-    fn wake(self: Arc<Self>) {
-        // Release: pairs with the swap in `block`; what came before is visible to the next poll.
-        self.notified.store(true, Ordering::Release);
-        self.thread.unpark();
-    }
-}
-
-fn block<F: Future>(future: F) -> F::Output {
-    let state =
-        Arc::new(ThreadWaker { thread: thread::current(), notified: AtomicBool::new(false) });
-    let waker = Waker::from(Arc::clone(&state));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
-        }
-        while !state.notified.swap(false, Ordering::Acquire) {
-            thread::park();
-        }
-    }
 }

@@ -3,18 +3,14 @@
 //! A handle is a future, for other async code and for [`Task::wait`]; it can block a plain thread;
 //! and it can be dropped, then the task goes on by itself.
 
-use std::borrow::Cow;
-use std::error::Error;
 use std::fmt;
-use std::panic;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use parking_lot::Mutex;
-
 use super::current;
-use super::landing::{Landing, Payload};
+use super::failures::TaskError;
+use super::landing::Landing;
 
 /// A task that was spawned, and is not in a scope.
 ///
@@ -44,24 +40,6 @@ pub struct Handle<R> {
     taken: bool,
 }
 
-/// A task has panicked; this is what it said.
-///
-/// # Examples
-///
-/// ```
-/// use raddle::Runtime;
-///
-/// let runtime = Runtime::builder().workers(1).build()?;
-/// let panicked = runtime.spawn(|_| panic!("no such file")).join().unwrap_err();
-/// assert_eq!(panicked.message(), "no such file");
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub struct Panicked {
-    message: Cow<'static, str>,
-    /// In a lock only so that this type is `Sync`, as errors should be.
-    payload: Mutex<Payload>,
-}
-
 impl<R> Handle<R> {
     pub(super) fn new(landing: Arc<Landing<R>>) -> Self {
         Self { landing, taken: false }
@@ -72,8 +50,8 @@ impl<R> Handle<R> {
     ///
     /// # Errors
     ///
-    /// Fails if the task panicked.
-    pub fn join(self) -> Result<R, Panicked> {
+    /// Fails if the task panicked, or was cancelled before it began.
+    pub fn join(self) -> Result<R, TaskError> {
         current::wait(self)
     }
 
@@ -87,12 +65,12 @@ impl<R> Handle<R> {
 }
 
 impl<R> Future for Handle<R> {
-    type Output = Result<R, Panicked>;
+    type Output = Result<R, TaskError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let result = self.landing.poll(context);
         self.taken = result.is_ready();
-        result.map(|result| result.map_err(Panicked::new))
+        result.map(|result| result.map_err(TaskError::new))
     }
 }
 
@@ -109,45 +87,3 @@ impl<R> fmt::Debug for Handle<R> {
         f.debug_struct("Handle").field("finished", &self.is_finished()).finish_non_exhaustive()
     }
 }
-
-impl Panicked {
-    pub(super) fn new(payload: Payload) -> Self {
-        let message = if let Some(text) = payload.downcast_ref::<&'static str>() {
-            Cow::Borrowed(*text)
-        } else if let Some(text) = payload.downcast_ref::<String>() {
-            Cow::Owned(text.clone())
-        } else {
-            Cow::Borrowed("a payload that is no text")
-        };
-        Self { message, payload: Mutex::new(payload) }
-    }
-
-    /// Returns the text given to `panic!`, or a remark that there was none.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// Returns what the task panicked with.
-    pub fn into_payload(self) -> Box<dyn std::any::Any + Send> {
-        self.payload.into_inner()
-    }
-
-    /// Goes on with the panic here.
-    pub fn resume(self) -> ! {
-        panic::resume_unwind(self.into_payload())
-    }
-}
-
-impl fmt::Display for Panicked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a task panicked: {}", self.message)
-    }
-}
-
-impl fmt::Debug for Panicked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Panicked").field(&self.message).finish()
-    }
-}
-
-impl Error for Panicked {}

@@ -3,9 +3,6 @@
 //! ```text
 //! queue `right`; run `left`; take `right` back?  yes: run it here
 //!                                                no:  wait for its latch
-//!
-//! latch:   Running --right's end--> Done
-//!             `--left waits--> Awaited --right's end--> Done, and left is woken
 //! ```
 //!
 //! `right` lies in a frame on the caller's stack, and the queue holds the frame's address. Whoever
@@ -22,18 +19,15 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::body::Joined;
+use super::latch::Latch;
 use super::policy::Schedule;
 use super::ready::Ready;
 use super::record::{JOINED, Origin};
 use super::shared::Priority;
 use super::task::Task;
-
-const RUNNING: u32 = 0;
-const AWAITED: u32 = 1;
-const DONE: u32 = 2;
+use crate::observe::Reason;
 
 /// What is known of a right half without its type.
 #[derive(Debug)]
@@ -41,7 +35,7 @@ const DONE: u32 = 2;
 pub(super) struct Frame {
     /// Runs the closure with the task that the half has become.
     run: unsafe fn(*const Frame, &Task<'_>),
-    latch: AtomicU32,
+    latch: Latch,
     origin: Origin,
 }
 
@@ -95,9 +89,8 @@ impl Task<'_> {
         let right = Right {
             frame: Frame {
                 run: run_right::<B, RB>,
-                latch: AtomicU32::new(RUNNING),
+                latch: Latch::new(),
                 origin: Origin {
-                    run: self.run(),
                     scope: JOINED,
                     index: self.spawned.get(),
                     lineage: self.number(),
@@ -146,15 +139,9 @@ impl Task<'_> {
         // SAFETY: the task runs: it is the caller.
         let running = unsafe { self.record().body.running() };
         running.joins.begin(Joined::Half(frame.address()));
-        // Acquire: the result is visible. SeqCst: with the graph's count of waiting tasks; see
-        // `wait_graph`.
-        let is_running = frame
-            .latch
-            .compare_exchange(RUNNING, AWAITED, Ordering::SeqCst, Ordering::SeqCst)
-            .is_ok();
-        if is_running {
+        if frame.latch.start_waiting() {
             shared.graph.awaiting_half(shared, self.worker, self.number(), frame.address());
-            let _woken = self.suspend();
+            let _woken = self.suspend(Reason::Join);
         }
         running.joins.end();
     }
@@ -196,8 +183,7 @@ impl Frame {
     pub(super) unsafe fn open_latch(frame: *const Self) -> bool {
         // SAFETY: the caller of `join` keeps the frame until this says Done.
         let latch = unsafe { &(*frame).latch };
-        // Release: the result is visible to the other half.
-        latch.swap(DONE, Ordering::SeqCst) == AWAITED
+        latch.open()
     }
 }
 

@@ -11,7 +11,6 @@
 //!
 //! Invariant: each landing is delivered to once; a panic is either taken or noted as unseen.
 
-use std::any::Any;
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,9 +19,8 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
+use super::failures::{CancelledEarly, Payload};
 use super::shutdown::Unseen;
-
-pub(super) type Payload = Box<dyn Any + Send>;
 
 pub(super) struct Landing<R> {
     state: Mutex<State<R>>,
@@ -98,7 +96,9 @@ impl<R> Landing<R> {
     }
 
     fn note_unseen(&self, panic: Payload) {
-        if let Some((unseen, root)) = &self.unseen {
+        if let Some((unseen, root)) = &self.unseen
+            && !panic.is::<CancelledEarly>()
+        {
             unseen.note(*root, panic);
         }
     }
@@ -125,10 +125,13 @@ impl<F, R> Errand<F, R> {
         Self { function, flight: Flight(Some(Arc::clone(landing))) }
     }
 
-    /// Calls the closure by way of `call`.
-    pub(super) fn run(self, call: impl FnOnce(F) -> R) {
+    /// Calls the closure by way of `call`, and returns whether it returned without a panic.
+    pub(super) fn run(self, call: impl FnOnce(F) -> R) -> bool {
         let Self { function, mut flight } = self;
-        flight.deliver(catch_unwind(AssertUnwindSafe(|| call(function))));
+        let result = catch_unwind(AssertUnwindSafe(|| call(function)));
+        let is_ok = result.is_ok();
+        flight.deliver(result);
+        is_ok
     }
 }
 
@@ -159,13 +162,13 @@ mod tests {
         let landing = Landing::new(None);
         let errand = Errand::new(|| 5, &landing);
         assert!(poll(&landing).is_pending() && poll(&landing).is_pending());
-        errand.run(|function| function());
+        assert!(errand.run(|function| function()));
         assert!(landing.has_landed());
         assert!(matches!(poll(&landing), Poll::Ready(Ok(5))));
         assert!(catch_unwind(AssertUnwindSafe(|| poll(&landing))).is_err());
 
         let landing = Landing::<()>::new(None);
-        Errand::new(|| panic!("expected"), &landing).run(|function| function());
+        assert!(!Errand::new(|| panic!("expected"), &landing).run(|function| function()));
         assert!(matches!(poll(&landing), Poll::Ready(Err(_))));
 
         let landing = Landing::<()>::new(None);
@@ -189,14 +192,14 @@ mod tests {
             if abandoned_first {
                 landing.abandon();
             }
-            errand.run(|function| function());
+            assert!(!errand.run(|function| function()));
             if !abandoned_first {
                 landing.abandon();
             }
         }
         let landing = Landing::<Bomb>::new(Some((Arc::clone(&unseen), 4)));
         landing.abandon();
-        Errand::new(|| Bomb, &landing).run(|function| function());
+        assert!(Errand::new(|| Bomb, &landing).run(|function| function()));
         let failures = unseen.take().expect("four are noted");
         assert_eq!((failures.count(), failures.first().message()), (4, "task 1"));
         assert!(unseen.take().is_none());

@@ -1,7 +1,7 @@
 //! Tasks on fibers, workers that steal, scopes that join.
 //!
-//! Read in this order: `record` and `body` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque` and `shared` (how it
-//! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join`,
+//! Read in this order: `record` and `body` (a task), `ready` (a task in a queue), `scope` (who waits for it), `deque`, `idlers` and `shared` (how it
+//! finds a worker, by the rules of `policy`), `worker` and `fiber` (how it runs), `wait_graph` (how it waits for a cell), `join` and `latch`,
 //! `task` (what it can ask for). Then `waker` (how it waits for a future), `root`, `landing`, `handle` (tasks that no scope waits
 //! for), `shutdown`, and what runs beside the workers: `blocking`, `timer`.
 //!
@@ -15,10 +15,14 @@ mod body;
 mod counters;
 mod current;
 mod deque;
+mod failures;
 mod fiber;
 mod handle;
+mod idlers;
 mod join;
 mod landing;
+mod latch;
+mod options;
 mod policy;
 mod ready;
 mod record;
@@ -35,20 +39,23 @@ mod worker;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
 pub use counters::{Counters, WaitCounters};
-pub use handle::{Handle, Panicked};
+pub use failures::{Failures, TaskError};
+pub use handle::Handle;
+pub use options::Options;
 pub use policy::Policy;
 pub use record::TaskId;
 pub use scope::Scope;
 pub use shared::Priority;
-pub use shutdown::Failures;
 pub use task::Task;
 pub use timer::{Elapsed, Sleep, Timer};
 
-use crate::memory::Reservation;
+use crate::memory::{Reservation, Topology, pin_to};
+use crate::observe::Observer;
 use blocking::SidePool;
 use shared::Shared;
 use worker::Worker;
@@ -74,14 +81,19 @@ pub struct Runtime {
     threads: Vec<JoinHandle<()>>,
 }
 
+/// An idle worker looks at all others, so many of them would have no time for anything else.
+const MOST_WORKERS: usize = 1024;
+
 /// Settings of a [`Runtime`] to be built.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use]
 pub struct Builder {
     workers: Option<usize>,
     policy: Policy,
     stack_size: usize,
     side_threads: usize,
+    observer: Option<Arc<dyn Observer>>,
+    pinned: bool,
 }
 
 impl Builder {
@@ -113,27 +125,64 @@ impl Builder {
         self
     }
 
+    /// Has `observer` told what happens; the default is nobody.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Sets whether each worker is bound to one processor; the default is that none is.
+    ///
+    /// Workers get the processors that this process may use in the order of their nodes, and more
+    /// than one worker gets the same if there are more workers. Then task records lie on the node of
+    /// the worker that uses them first.
+    pub fn pinned(mut self, pinned: bool) -> Self {
+        self.pinned = pinned;
+        self
+    }
+
     /// Starts the workers.
     ///
     /// # Errors
     ///
-    /// Fails if the system refuses the threads or the address space, or if the stack size is
-    /// below 256 KiB.
+    /// Fails if the system refuses the threads, the processors or the address space, if the stack
+    /// size is below 256 KiB, or if there are more than 1024 workers.
     pub fn build(self) -> io::Result<Runtime> {
         let workers = match self.workers {
             Some(workers) => workers,
             None => thread::available_parallelism().map_or(1, NonZeroUsize::get),
         };
+        if workers > MOST_WORKERS {
+            let text = format!("{workers} workers are too many: the most is {MOST_WORKERS}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
         let side = SidePool::new(self.side_threads, blocking::IDLE);
         let stacks = Reservation::new(self.stack_size)?;
-        let shared = Arc::new(Shared::new(workers, self.policy, stacks, side));
+        let topology = self.pinned.then(Topology::of_this_machine);
+        let nodes = topology.as_ref().map_or(1, |topology| topology.nodes().len());
+        let places: Vec<Option<Place>> = match &topology {
+            None => vec![None; workers],
+            Some(topology) => Place::all(topology).cycle().take(workers).map(Some).collect(),
+        };
+        let shared =
+            Arc::new(Shared::new(self.policy, workers, nodes, stacks, side, self.observer));
         let mut runtime = Runtime { shared, threads: Vec::with_capacity(workers) };
-        for index in 0..workers {
-            let shared = Arc::clone(&runtime.shared);
-            let thread = thread::Builder::new()
-                .name(format!("raddle-{index}"))
-                .spawn(move || Worker::main(index, shared))?;
+        let (report, reports) = mpsc::channel();
+        for (index, place) in places.into_iter().enumerate() {
+            let (shared, report) = (Arc::clone(&runtime.shared), report.clone());
+            let thread =
+                thread::Builder::new().name(format!("raddle-{index}")).spawn(move || {
+                    let bound = place.map_or(Ok(()), |place| pin_to(place.cpu));
+                    // Who builds the runtime listens, unless an earlier worker was refused.
+                    let _told = report.send(bound);
+                    drop(report);
+                    Worker::main(index, place.map_or(0, |place| place.node), shared);
+                })?;
             runtime.threads.push(thread);
+        }
+        drop(report);
+        if topology.is_some() {
+            reports.iter().collect::<io::Result<()>>()?;
         }
         Ok(runtime)
     }
@@ -147,6 +196,8 @@ impl Runtime {
             policy: Policy::Stealing,
             stack_size: 256 << 20,
             side_threads: blocking::MOST_THREADS,
+            observer: None,
+            pinned: false,
         }
     }
 
@@ -165,6 +216,14 @@ impl Runtime {
         self.shared.graph.cell_changed(&self.shared, None, key, None);
     }
 
+    /// Switches telling the observer off, or on again; workers notice it with their next event.
+    ///
+    /// Without an observer this changes nothing.
+    pub fn set_observing(&self, observing: bool) {
+        let observing = observing && self.shared.observer.is_some();
+        self.shared.observing.store(observing, Ordering::Relaxed);
+    }
+
     /// Returns what was counted so far, summed over the workers.
     pub fn counters(&self) -> Counters {
         self.shared.counters()
@@ -174,5 +233,35 @@ impl Runtime {
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime").field("workers", &self.workers()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("workers", &self.workers)
+            .field("policy", &self.policy)
+            .field("stack_size", &self.stack_size)
+            .field("side_threads", &self.side_threads)
+            .field("pinned", &self.pinned)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where a worker is bound to.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    cpu: usize,
+    node: usize,
+}
+
+impl Place {
+    /// Returns the places of a machine in the order of its nodes.
+    fn all(topology: &Topology) -> impl Iterator<Item = Self> + Clone {
+        let of_node = |(node, cpus): (usize, &'_ Vec<usize>)| {
+            cpus.iter().map(move |&cpu| Self { cpu, node }).collect::<Vec<_>>()
+        };
+        let all: Vec<Self> = topology.nodes().iter().enumerate().flat_map(of_node).collect();
+        all.into_iter()
     }
 }

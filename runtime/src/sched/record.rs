@@ -78,8 +78,8 @@ pub(super) struct Record {
     /// `WAITED_FOR` if somebody waits for the task.
     live: AtomicU64,
     pub(super) body: Body,
-    /// Identifies the call of `Runtime::run` that the task belongs to.
-    pub(super) run: AtomicU32,
+    /// The number of the record.
+    number: AtomicU32,
     /// The scope this task was spawned into, or `NONE` or `JOINED`.
     pub(super) scope: AtomicU32,
     /// How many tasks the scope's owner, or the other half, had spawned before this one, or before
@@ -99,7 +99,6 @@ const _: () = assert!(size_of::<Record>() == 64, "a record is one cache line");
 /// Facts that stay the same during a task's life.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
-    pub(super) run: u32,
     pub(super) scope: u32,
     pub(super) index: u32,
     pub(super) lineage: u32,
@@ -110,9 +109,9 @@ pub(super) struct Origin {
 impl Record {
     /// Prepares a record that was just taken from the pool.
     #[inline]
-    pub(super) fn begin(&self, origin: Origin) {
+    pub(super) fn begin(&self, number: u32, origin: Origin) {
         // All `Relaxed`: publishing the number in a queue orders them.
-        self.run.store(origin.run, Ordering::Relaxed);
+        self.number.store(number, Ordering::Relaxed);
         self.scope.store(origin.scope, Ordering::Relaxed);
         self.index.store(origin.index, Ordering::Relaxed);
         self.lineage.store(origin.lineage, Ordering::Relaxed);
@@ -120,18 +119,30 @@ impl Record {
         self.floor.store(origin.floor, Ordering::Relaxed);
     }
 
-    /// Returns the task's id; for the task itself.
+    /// Returns the number of the record.
     #[inline]
-    pub(super) fn id(&self, number: u32) -> TaskId {
+    pub(super) fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// Returns the task's id; for the task itself, or who has just made it.
+    #[inline]
+    pub(super) fn id(&self) -> TaskId {
         let live = self.live.load(Ordering::Relaxed);
-        let known = if live & KNOWN != 0 { live as u32 } else { self.make_id(live, number) };
+        let known = if live & KNOWN != 0 { live as u32 } else { self.make_id(live) };
         TaskId::from_u32(known).expect("a number plus one is not 0")
     }
 
+    /// Returns the task's id if the task has ever said it; for others.
+    pub(super) fn known_id(&self) -> Option<TaskId> {
+        let live = self.live.load(Ordering::Relaxed);
+        if live & KNOWN != 0 { TaskId::from_u32(live as u32) } else { None }
+    }
+
     #[cold]
-    fn make_id(&self, last: u64, number: u32) -> u32 {
+    fn make_id(&self, last: u64) -> u32 {
         let generation = (last as u32 >> NUMBER_BITS).wrapping_add(1);
-        let id = generation << NUMBER_BITS | (number + 1);
+        let id = generation << NUMBER_BITS | (self.number() + 1);
         self.live.store(u64::from(id) | KNOWN, Ordering::Relaxed);
         id
     }

@@ -12,31 +12,31 @@
 //! buys more in advance when none is left (see `worker`). So what the scope has counted is never
 //! less than what is pending.
 //!
-//! When several tasks panic, the scope keeps the panic that comes first in sequential order; a
-//! panic of the owner's own code comes before all of them.
+//! When tasks panic, the scope collects that in sequential order; a panic of the owner's own code
+//! comes before all of them.
 
 #![expect(unsafe_code, reason = "starts tasks that borrow from their scope's owner")]
 
-use std::any::Any;
-use std::cmp::Ordering as Order;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parking_lot::Mutex;
-
 use super::body::Joined;
+use super::failures::{Failures, Noted};
+use super::options::Options;
 use super::record::{JOINED, NONE, Origin, Place, child_lineage};
 use super::shared::Priority;
 use super::task::Task;
+use crate::observe::{Event, Reason};
 use crate::sync::{Completion, Progress};
 
 /// Starts tasks that are complete before [`Task::scope`] returns.
 pub struct Scope<'scope, 'env: 'scope> {
     core: u32,
     owner: u32,
-    run: u32,
+    /// The address of what the workers of its runtime share.
+    runtime: usize,
     /// How many scopes are around a task of this one, itself included.
     level: u32,
     /// Tasks started by the owner.
@@ -51,12 +51,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 pub(super) struct ScopeCore {
     owner: AtomicU32,
     pub(super) pending: Completion,
-    panic: Mutex<Option<Panic>>,
-}
-
-struct Panic {
-    place: Place,
-    payload: Box<dyn Any + Send>,
+    pub(super) failures: Noted<Place>,
 }
 
 impl<'scope> Scope<'scope, '_> {
@@ -69,11 +64,51 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// Panics if `task` belongs to another call of `Runtime::run` than the scope, if it is half of
     /// a [join](Task::join) inside the scope, or if more than 16 million tasks are alive.
+    #[inline]
     pub fn spawn<F>(&'scope self, task: &Task<'_>, priority: Priority, function: F)
     where
         F: FnOnce(&Task<'_>) + Send + 'scope,
     {
-        assert!(self.run == task.run(), "a task spawns only into scopes of its own run");
+        self.start(task, priority, None, function);
+    }
+
+    /// Starts `function` as a task of this scope, with options.
+    ///
+    /// If the options' token is cancelled before the task begins, `function` is dropped uncalled.
+    ///
+    /// # Panics
+    ///
+    /// As [`spawn`](Self::spawn).
+    ///
+    /// # Examples
+    ///
+    /// See [`Options`].
+    pub fn spawn_with<F>(&'scope self, task: &Task<'_>, options: &'scope Options, function: F)
+    where
+        F: FnOnce(&Task<'_>) + Send + 'scope,
+    {
+        let (priority, name) = (options.priority, options.name.as_deref());
+        match &options.cancel {
+            None => self.start(task, priority, name, function),
+            Some(token) => self.start(task, priority, name, move |task| {
+                if token.is_cancelled() {
+                    task.worker.desk.counters.tasks_cancelled.bump();
+                } else {
+                    function(task);
+                }
+            }),
+        }
+    }
+
+    #[inline]
+    fn start<F>(&'scope self, task: &Task<'_>, priority: Priority, name: Option<&str>, function: F)
+    where
+        F: FnOnce(&Task<'_>) + Send + 'scope,
+    {
+        assert!(
+            self.runtime == task.runtime(),
+            "a task spawns only into scopes of its own runtime"
+        );
         assert!(
             self.level > task.floor.get(),
             "half of a join spawns only into scopes that it has opened itself"
@@ -81,13 +116,11 @@ impl<'scope> Scope<'scope, '_> {
         let spawned = task.spawned.get();
         let is_owner = task.number() == self.owner;
         let (index, lineage) = if is_owner { (spawned, 0) } else { self.descent(task, spawned) };
-        let origin = Origin {
-            run: self.run,
-            scope: self.core,
-            index,
-            lineage,
-            level: self.level,
-            floor: task.floor.get(),
+        let origin =
+            Origin { scope: self.core, index, lineage, level: self.level, floor: task.floor.get() };
+        let announce = |id| {
+            let parent = Some(task.id());
+            Event::TaskSpawned { task: id, parent, name, priority }
         };
         // SAFETY: `Task::scope` does not return before everything started in the scope is
         // complete, and 'scope contains that call. A task that can name `&'scope Scope` is the
@@ -96,7 +129,7 @@ impl<'scope> Scope<'scope, '_> {
         // another run, which could get it through a plain thread, was refused above. The count
         // below, which closing the scope reads, follows in any case: `spawn` panics only before
         // it has counted or queued the task.
-        unsafe { task.worker.spawn(origin, !is_owner, priority, function) };
+        unsafe { task.worker.spawn(origin, !is_owner, priority, announce, function) };
         task.spawned.set(spawned + 1);
         if is_owner {
             self.started.store(self.started.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -126,7 +159,7 @@ impl<'scope> Scope<'scope, '_> {
             let lineage = record.lineage.load(Ordering::Relaxed);
             let scope = record.scope.load(Ordering::Relaxed);
             let (above, lineage) = match scope {
-                NONE => return (index, child_lineage(0, step)),
+                NONE => panic!("a task spawns only into scopes of its own run"),
                 JOINED => (lineage, 0),
                 _ => (shared.scopes.get(scope).owner(), lineage),
             };
@@ -149,27 +182,13 @@ impl ScopeCore {
     pub(super) fn owner(&self) -> u32 {
         self.owner.load(Ordering::Relaxed)
     }
-
-    /// Keeps a task's panic unless one that comes earlier is kept already.
-    pub(super) fn note_panic(&self, place: Place, payload: Box<dyn Any + Send>) {
-        let panic = Panic { place, payload };
-        let mut kept = self.panic.lock();
-        let later = match &mut *kept {
-            Some(first) if first.place.cmp(&panic.place) == Order::Less => Some(panic),
-            _ => kept.replace(panic),
-        };
-        drop(kept);
-        if let Some(later) = later {
-            discard(later.payload);
-        }
-    }
 }
 
 /// Runs `body` with a new scope and waits for the scope's tasks.
 pub(super) fn run<'env, R>(
     task: &Task<'_>,
     body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
-) -> R {
+) -> Result<R, Failures> {
     let shared = &*task.worker.shared;
     let number =
         shared.scopes.take(&mut task.worker.scopes.borrow_mut()).expect("too many open scopes");
@@ -181,7 +200,7 @@ pub(super) fn run<'env, R>(
     let scope = Scope {
         core: number,
         owner: task.number(),
-        run: task.run(),
+        runtime: task.runtime(),
         level,
         started: AtomicU32::new(0),
         scope: PhantomData,
@@ -196,28 +215,16 @@ pub(super) fn run<'env, R>(
         running.joins.begin(Joined::Scope(number));
         if core.pending.close(started) == Progress::Pending {
             shared.graph.joining(shared, task.worker, task.number(), number);
-            let _woken = task.suspend();
+            let _woken = task.suspend(Reason::Scope);
         }
         running.joins.end();
     }
     task.level.set(level - 1);
-    let panic = core.panic.lock().take();
+    let failures = core.failures.take();
     shared.scopes.give(&mut task.worker.scopes.borrow_mut(), number);
-    match (result, panic) {
-        (Ok(result), None) => result,
-        (Ok(_), Some(panic)) => resume_unwind(panic.payload),
-        (Err(own), panic) => {
-            if let Some(panic) = panic {
-                discard(panic.payload);
-            }
-            resume_unwind(own)
-        }
-    }
-}
-
-/// Drops the payload of a panic that nobody will see, even if dropping panics.
-pub(super) fn discard(payload: Box<dyn Any + Send>) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
+    match (result, failures) {
+        (Ok(result), None) => Ok(result),
+        (Ok(_), Some(failures)) => Err(failures),
+        (Err(own), failures) => Err(Failures::after(own, failures)),
     }
 }

@@ -1,18 +1,4 @@
-//! What all workers of a runtime share, and how they find out about work.
-//!
-//! A worker that runs out of work *searches* for a bounded time, then sleeps on the event count.
-//! A producer wakes a sleeper only if nobody searches, and the woken one counts as searching from
-//! then on: so a burst of spawns wakes one worker at a time.
-//!
-//! ```text
-//! producer:  push; fence; somebody sleeps and nobody searches? -> searching 0 -> 1, wake one
-//! searcher:  found work  -> searching - 1; the last one wakes another if there is more
-//!            found none  -> prepare to sleep; searching - 1; look once more; sleep
-//! ```
-//!
-//! A producer that sees a searcher leaves its task to it: the searcher's last look comes after it
-//! stopped counting as searching, hence after the push. The producer's fence is a light one, so
-//! whoever stops searching while others may rely on it looks after a heavy one.
+//! What all workers of a runtime share; how they find out about work is in `idlers`.
 //!
 //! Which task a worker finds is up to the policy. Under a dispatcher nobody searches: who starts a
 //! task or is idle wakes the dispatcher, and that wakes whom it gives something.
@@ -28,6 +14,7 @@ use parking_lot::Mutex;
 use super::blocking::SidePool;
 use super::body::LargePlaces;
 use super::counters::{Counters, WorkerCounters};
+use super::idlers::Idlers;
 use super::policy::{Policy, Queues, Schedule, Seat};
 use super::ready::Ready;
 use super::record::Record;
@@ -36,9 +23,10 @@ use super::shutdown::Roots;
 use super::timer::Timer;
 use super::wait_graph::WaitGraph;
 use super::worker::Worker;
-use crate::memory::barrier::{self, heavy, light};
+use crate::memory::barrier;
 use crate::memory::{CacheLine, Pool, Reservation};
-use crate::sync::{EventCount, Wait};
+use crate::observe::Observer;
+use crate::sync::Wait;
 
 /// How urgent a task is; a worker takes its own most urgent task first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,11 +49,12 @@ pub(super) struct Shared {
     pub(super) stacks: Reservation,
     pub(super) queues: Queues,
     pub(super) graph: WaitGraph,
-    pub(super) events: EventCount,
+    pub(super) idlers: Idlers,
     pub(super) desks: Box<[Arc<Desk>]>,
     pub(super) stopping: AtomicBool,
-    /// Workers that look for work and have none.
-    searching: CacheLine<AtomicUsize>,
+    /// Whether `observer` is to be told; read by all, seldom written.
+    pub(super) observing: AtomicBool,
+    pub(super) observer: Option<Arc<dyn Observer>>,
     /// Tasks from outside.
     injector: CacheLine<Mutex<VecDeque<u32>>>,
     injected: AtomicUsize,
@@ -84,23 +73,26 @@ pub(super) struct Desk {
 
 impl Shared {
     pub(super) fn new(
-        workers: usize,
         policy: Policy,
+        workers: usize,
+        nodes: usize,
         stacks: Reservation,
         side: Arc<SidePool>,
+        observer: Option<Arc<dyn Observer>>,
     ) -> Self {
         barrier::register();
         Self {
-            tasks: Pool::new(super::record::MOST_RECORDS),
+            tasks: Pool::with_nodes(super::record::MOST_RECORDS, nodes),
             large_places: LargePlaces::new(),
-            scopes: Pool::new(super::record::MOST_RECORDS),
+            scopes: Pool::with_nodes(super::record::MOST_RECORDS, nodes),
             stacks,
             queues: Queues::new(policy, workers),
             graph: WaitGraph::new(),
-            events: EventCount::new(workers),
+            idlers: Idlers::new(workers),
             desks: (0..workers).map(|_| Arc::new(Desk::new())).collect(),
             stopping: AtomicBool::new(false),
-            searching: CacheLine::default(),
+            observing: AtomicBool::new(observer.is_some()),
+            observer,
             injector: CacheLine::default(),
             injected: AtomicUsize::new(0),
             roots: Roots::new(),
@@ -116,8 +108,8 @@ impl Shared {
         self.injected.store(injector.len(), Ordering::SeqCst);
         drop(injector);
         match self.queues.dispatcher() {
-            Some(dispatcher) => _ = self.events.notify(dispatcher),
-            None => self.wake_searcher(),
+            Some(dispatcher) => _ = self.idlers.events.notify(dispatcher),
+            None => self.idlers.wake_searcher(),
         }
     }
 
@@ -135,9 +127,7 @@ impl Shared {
     /// Sees to it that somebody looks for the task that the worker has just queued.
     #[inline]
     pub(super) fn work_arrived(&self, seat: &Seat, priority: Priority) {
-        // Between the push and reading who sleeps; pairs with the fence in `EventCount::prepare`.
-        light();
-        if self.events.any_waiting() {
+        if self.idlers.any_asleep() {
             self.wake_for(seat, priority);
         }
     }
@@ -145,17 +135,17 @@ impl Shared {
     #[cold]
     fn wake_for(&self, seat: &Seat, priority: Priority) {
         if let Some(dispatcher) = self.queues.dispatcher() {
-            self.events.notify(dispatcher);
-        } else if self.searching.load(Ordering::SeqCst) == 0 {
+            self.idlers.events.notify(dispatcher);
+        } else if self.idlers.nobody_searches() {
             Queues::share(seat, priority);
-            self.wake_searcher();
+            self.idlers.wake_searcher();
         }
     }
 
     /// Tells the dispatcher, if there is one, that a worker has nothing to do.
     pub(super) fn tell_dispatcher(&self) {
         if let Some(dispatcher) = self.queues.dispatcher() {
-            self.events.notify(dispatcher);
+            self.idlers.events.notify(dispatcher);
         }
     }
 
@@ -163,52 +153,9 @@ impl Shared {
     pub(super) fn dispatch(&self) {
         let Queues::Dispatching(dispatcher) = &self.queues else { return };
         while let Some(task) = self.take_injected() {
-            dispatcher.stock(Ready::Task(task).into());
+            dispatcher.stock(Ready::Task(self.tasks.get(task)).into());
         }
-        dispatcher.dispatch(|worker| _ = self.events.notify(worker));
-    }
-
-    /// Returns whether some worker has nothing to do.
-    #[inline]
-    pub(super) fn is_anyone_idle(&self) -> bool {
-        self.events.any_waiting() || self.searching.load(Ordering::Relaxed) > 0
-    }
-
-    #[cold]
-    fn wake_searcher(&self) {
-        loop {
-            let begun =
-                self.searching.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-            if !begun || self.events.notify_any() {
-                return;
-            }
-            self.searching.fetch_sub(1, Ordering::SeqCst);
-            heavy();
-            // Another producer may have relied on the searcher that we pretended to be.
-            if !self.events.any_waiting() {
-                return;
-            }
-        }
-    }
-
-    pub(super) fn begin_search(&self) {
-        self.searching.fetch_add(1, Ordering::SeqCst);
-    }
-
-    /// Ends a search that found something.
-    pub(super) fn end_search(&self, worker: usize) {
-        let last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
-        if last && self.events.any_waiting() {
-            heavy();
-            if self.has_tasks(worker) {
-                self.wake_searcher();
-            }
-        }
-    }
-
-    /// Ends a search that found nothing; the caller looks once more after its next heavy fence.
-    pub(super) fn give_up_search(&self) {
-        self.searching.fetch_sub(1, Ordering::SeqCst);
+        dispatcher.dispatch(|worker| _ = self.idlers.events.notify(worker));
     }
 
     /// Returns whether there may be something to do for the worker.
@@ -237,7 +184,7 @@ impl Shared {
         inbox.push((fiber, wait));
         desk.mail.store(true, Ordering::Release);
         drop(inbox);
-        self.events.notify(home);
+        self.idlers.events.notify(home);
     }
 
     pub(super) fn stop(&self) {
@@ -245,15 +192,15 @@ impl Shared {
         self.timer.close();
         self.stopping.store(true, Ordering::SeqCst);
         for worker in 0..self.desks.len() {
-            self.events.notify(worker);
+            self.idlers.events.notify(worker);
         }
     }
 
     pub(super) fn counters(&self) -> Counters {
         let pool = self.tasks.counters();
         let mut counters = Counters {
-            parks: (0..self.desks.len()).map(|worker| self.events.parks(worker)).sum(),
-            wakes: (0..self.desks.len()).map(|worker| self.events.wakes(worker)).sum(),
+            parks: (0..self.desks.len()).map(|worker| self.idlers.events.parks(worker)).sum(),
+            wakes: (0..self.desks.len()).map(|worker| self.idlers.events.wakes(worker)).sum(),
             pool_refills: pool.refills,
             pool_spills: pool.spills,
             task_records: pool.objects,

@@ -12,8 +12,6 @@
 //!
 //! Invariant: the workers are told to stop once, when nothing is left to run.
 
-use std::error::Error;
-use std::fmt;
 use std::mem;
 use std::panic::resume_unwind;
 use std::ptr;
@@ -21,12 +19,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 
-use parking_lot::Mutex;
-
 use super::Runtime;
 use super::current;
-use super::handle::Panicked;
-use super::landing::Payload;
+use super::failures::{Failures, Noted};
 use super::shared::Shared;
 
 /// Counts the tasks that no scope waits for.
@@ -43,16 +38,8 @@ pub(super) struct Entry<'shared> {
     pub(super) index: u32,
 }
 
-/// Panics that nobody asked for: the earliest of them, and how many there were.
-#[derive(Default)]
-pub(super) struct Unseen(Mutex<Option<(u32, Failures)>>);
-
-/// Tasks panicked, and nobody asked for their results.
-#[derive(Debug)]
-pub struct Failures {
-    first: Panicked,
-    count: usize,
-}
+/// Panics that nobody asked for, by the number of the root task.
+pub(super) type Unseen = Noted<u32>;
 
 impl Runtime {
     /// Waits until all tasks are complete, also those that they spawn meanwhile, and stops the
@@ -161,63 +148,3 @@ impl Drop for Entry<'_> {
         self.shared.leave_root();
     }
 }
-
-impl Unseen {
-    /// Keeps a panic, unless that of an earlier root task is kept already.
-    pub(super) fn note(&self, root: u32, payload: Payload) {
-        let panicked = Panicked::new(payload);
-        let mut kept = self.0.lock();
-        let later = match &mut *kept {
-            None => {
-                *kept = Some((root, Failures { first: panicked, count: 1 }));
-                None
-            }
-            Some((first, failures)) => {
-                failures.count += 1;
-                if root < *first {
-                    *first = root;
-                    Some(mem::replace(&mut failures.first, panicked))
-                } else {
-                    Some(panicked)
-                }
-            }
-        };
-        drop(kept);
-        if let Some(later) = later {
-            super::scope::discard(later.into_payload());
-        }
-    }
-
-    pub(super) fn take(&self) -> Option<Failures> {
-        self.0.lock().take().map(|(_, failures)| failures)
-    }
-}
-
-impl Failures {
-    /// Returns the failure of the task that was spawned first.
-    pub fn first(&self) -> &Panicked {
-        &self.first
-    }
-
-    /// Returns the failure of the task that was spawned first.
-    pub fn into_first(self) -> Panicked {
-        self.first
-    }
-
-    /// Returns how many tasks failed; at least one.
-    pub fn count(&self) -> usize {
-        self.count
-    }
-}
-
-impl fmt::Display for Failures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.first)?;
-        if self.count > 1 {
-            write!(f, " (and {} more)", self.count - 1)?;
-        }
-        Ok(())
-    }
-}
-
-impl Error for Failures {}

@@ -3,15 +3,20 @@
 //! A [`Task`] is made on the fiber that runs the task and stays there: it is neither `Send` nor
 //! `Sync`, so code that holds one is that task.
 
+#![expect(unsafe_code, reason = "names the record of the task by its address")]
+
 use std::cell::Cell;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::current;
+use super::failures::Failures;
 use super::fiber::{FiberYielder, Resume, Yielded};
 use super::record::{Record, TaskId};
 use super::scope::{self, Scope};
 use super::worker::Worker;
+use crate::observe::{Event, Reason};
 use crate::sync::{Suspend, Wait};
 
 /// The running task: opens scopes, waits, and tells where it runs.
@@ -22,15 +27,16 @@ pub struct Task<'fiber> {
     yielder: &'fiber FiberYielder,
     fiber: u32,
     stack_limit: usize,
-    record: Cell<&'fiber Record>,
-    number: Cell<u32>,
-    run: Cell<u32>,
+    /// A record of `worker.shared`. (Not a reference: code that gets a task may shorten 'fiber.)
+    record: Cell<*const Record>,
     /// How many scopes are around the running code.
     pub(super) level: Cell<u32>,
     /// How many of them were opened outside of the innermost join.
     pub(super) floor: Cell<u32>,
     /// Tasks that this one spawned in all.
     pub(super) spawned: Cell<u32>,
+    /// Its panic was caught, to be delivered elsewhere.
+    pub(super) has_panicked: Cell<bool>,
 }
 
 impl<'fiber> Task<'fiber> {
@@ -40,48 +46,48 @@ impl<'fiber> Task<'fiber> {
         yielder: &'fiber FiberYielder,
         fiber: u32,
         stack_limit: usize,
-        first: u32,
+        first: &'fiber Record,
     ) -> Self {
         Self {
             worker,
             yielder,
             fiber,
             stack_limit,
-            record: Cell::new(worker.shared.tasks.get(first)),
-            number: Cell::new(first),
-            run: Cell::new(0),
+            record: Cell::new(first),
             level: Cell::new(0),
             floor: Cell::new(0),
             spawned: Cell::new(0),
+            has_panicked: Cell::new(false),
         }
     }
 
-    /// Becomes the task `number`.
+    /// Becomes the task of this record.
     #[inline]
-    pub(super) fn begin(&self, number: u32, record: &'fiber Record) {
+    pub(super) fn begin(&self, record: &'fiber Record) {
         self.record.set(record);
-        self.number.set(number);
-        self.run.set(record.run.load(Ordering::Relaxed));
         self.level.set(record.level.load(Ordering::Relaxed));
         self.floor.set(record.floor.load(Ordering::Relaxed));
         self.spawned.set(0);
+        self.has_panicked.set(false);
     }
 
     /// Returns the number of the task's record.
     #[inline]
     pub(super) fn number(&self) -> u32 {
-        self.number.get()
+        self.record().number()
+    }
+
+    /// Returns the address of what the workers of this runtime share.
+    #[inline]
+    pub(super) fn runtime(&self) -> usize {
+        Arc::as_ptr(&self.worker.shared).addr()
     }
 
     #[inline]
     pub(super) fn record(&self) -> &'fiber Record {
-        self.record.get()
-    }
-
-    /// Returns what identifies the call of `Runtime::run` that the task belongs to.
-    #[inline]
-    pub(super) fn run(&self) -> u32 {
-        self.run.get()
+        // SAFETY: `new` and `begin` were given a reference; records stay where they are as long as
+        // the worker's pool.
+        unsafe { &*self.record.get() }
     }
 
     /// Returns the number of the fiber that runs the task.
@@ -106,13 +112,13 @@ impl<'fiber> Task<'fiber> {
     /// further pays, and nothing to base a result on.
     #[inline]
     pub fn is_anyone_idle(&self) -> bool {
-        self.worker.shared.is_anyone_idle()
+        self.worker.shared.idlers.is_any()
     }
 
     /// Returns the task's id.
     #[inline]
     pub fn id(&self) -> TaskId {
-        self.record().id(self.number())
+        self.record().id()
     }
 
     /// Returns the address that the stack pointer should stay above.
@@ -156,6 +162,23 @@ impl<'fiber> Task<'fiber> {
         &self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
     ) -> R {
+        scope::run(self, body).unwrap_or_else(|failures| failures.into_first().resume())
+    }
+
+    /// As [`scope`](Self::scope), but returns the panics instead of passing on the first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `body` or tasks panicked. A panic of `body` comes first, then those of the tasks in
+    /// the order of spawning.
+    ///
+    /// # Examples
+    ///
+    /// See [`Failures`].
+    pub fn try_scope<'env, R>(
+        &self,
+        body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+    ) -> Result<R, Failures> {
         scope::run(self, body)
     }
 
@@ -171,7 +194,7 @@ impl<'fiber> Task<'fiber> {
         let shared = &*self.worker.shared;
         let answer =
             shared.graph.wait_for_cell(shared, self.worker, self.number(), key, owner, still_busy);
-        answer.unwrap_or_else(|| self.suspend())
+        answer.unwrap_or_else(|| self.suspend(Reason::Cell))
     }
 
     /// Wakes all tasks that wait for the cell `key`, which this task has evaluated or given up.
@@ -189,7 +212,7 @@ impl<'fiber> Task<'fiber> {
     pub fn step_aside(&self, owner: TaskId) {
         let shared = &*self.worker.shared;
         if shared.graph.step_aside(shared, self.worker, self.number(), owner) {
-            let _woken = self.suspend();
+            let _woken = self.suspend(Reason::Aside);
         } else {
             self.yield_now();
         }
@@ -198,16 +221,18 @@ impl<'fiber> Task<'fiber> {
     /// Lets the worker's other tasks go first; returns when it has nothing else to do.
     pub fn yield_now(&self) {
         self.worker.make_yielded(self.fiber());
-        let _resumed = self.suspend();
+        let _resumed = self.suspend(Reason::Yield);
     }
 
     /// Gives the worker up until somebody wakes this task; that was arranged before.
-    pub(super) fn suspend(&self) -> Wait {
+    pub(super) fn suspend(&self, reason: Reason) -> Wait {
         self.worker.desk.counters.suspensions.bump();
+        self.worker.observe(|| Event::TaskSuspended { task: self.id(), reason });
         self.worker.settle();
         current::leave(self.worker);
         let resume = self.yielder.suspend(Yielded::Blocked);
         current::enter(self);
+        self.worker.observe(|| Event::TaskResumed { task: self.id() });
         match resume {
             Resume::Continue(wait) => wait,
             Resume::Run(_) | Resume::Exit => unreachable!("only idle fibers get tasks"),

@@ -26,6 +26,7 @@ use super::shared::Shared;
 use super::task::Task;
 use super::worker::Worker;
 use crate::memory::model::atomic::{AtomicU32, Ordering};
+use crate::observe::Reason;
 use crate::sync::Wait;
 
 const IDLE: u32 = 0;
@@ -98,7 +99,7 @@ impl Task<'_> {
                 break output;
             }
             if own.state.signal.start_waiting() {
-                let _woken = self.suspend();
+                let _woken = self.suspend(Reason::Future);
                 at_once = 0;
             } else if at_once < PATIENCE {
                 at_once += 1;
@@ -160,8 +161,11 @@ impl Signal {
 
     /// Forgets wakes up to here, for the fiber is about to poll.
     fn begin(&self) {
-        // Acquire: pairs with `wake`; what a forgotten waker did before is visible to the poll.
-        self.0.swap(IDLE, Ordering::Acquire);
+        // Acquire: pairs with `wake`; what a forgotten waker did before is visible to the poll. A
+        // wake that comes between load and swap, or later, shows in `start_waiting` or by the swap.
+        if self.0.load(Ordering::Acquire) != IDLE {
+            self.0.swap(IDLE, Ordering::Acquire);
+        }
     }
 
     /// Returns whether the fiber, which suspends next, will be resumed by a wake; false if there was

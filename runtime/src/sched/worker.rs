@@ -26,10 +26,11 @@ use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
 use super::join::Frame;
 use super::policy::{Look, Schedule, Seat};
 use super::ready::Ready;
-use super::record::{JOINED, NONE, Origin, Record, sequential_place};
+use super::record::{JOINED, NONE, Origin, Record, TaskId, sequential_place};
 use super::shared::{Desk, Priority, Shared};
 use super::task::Task;
 use crate::memory::Cache;
+use crate::observe::Event;
 use crate::sync::{Cancelled, Notified, Progress, Wait};
 
 /// Rounds of looking for work before sleeping: about one microsecond.
@@ -79,15 +80,15 @@ impl Drop for AbortOnUnwind {
 }
 
 impl Worker {
-    /// Runs worker `index` until the runtime stops.
-    pub(super) fn main(index: usize, shared: Arc<Shared>) {
+    /// Runs worker `index`, on a node of the machine, until the runtime stops.
+    pub(super) fn main(index: usize, node: usize, shared: Arc<Shared>) {
         let worker = Rc::new(Self {
             index,
             seat: shared.queues.seat(index),
             desk: Arc::clone(&shared.desks[index]),
             shared,
-            scopes: RefCell::default(),
-            tasks: RefCell::default(),
+            scopes: RefCell::new(Cache::on_node(node)),
+            tasks: RefCell::new(Cache::on_node(node)),
             fibers: Fibers::default(),
             current: Cell::new(ptr::null()),
             resumable: RefCell::default(),
@@ -104,6 +105,8 @@ impl Worker {
         }
         // Fibers hold the worker: letting them end frees it.
         worker.fibers.exit_all();
+        worker.shared.tasks.drain(worker.tasks.take());
+        worker.shared.scopes.drain(worker.scopes.take());
     }
 
     fn work(self: &Rc<Self>) {
@@ -136,7 +139,7 @@ impl Worker {
 
     fn found_work(&self) {
         if self.searching.replace(false) {
-            self.shared.end_search(self.index);
+            self.shared.idlers.end_search(|| self.shared.has_tasks(self.index));
         }
     }
 
@@ -161,7 +164,7 @@ impl Worker {
     }
 
     /// Runs a task, on an idle fiber if there is one.
-    fn start(self: &Rc<Self>, task: u32) {
+    fn start(self: &Rc<Self>, task: &Record) {
         let fiber = match self.fibers.take_idle() {
             Some(fiber) => Ok(fiber),
             None => {
@@ -177,14 +180,13 @@ impl Worker {
             }
         };
         match fiber {
-            Ok(fiber) => self.resume(fiber, Resume::Run(task)),
+            Ok(fiber) => self.resume(fiber, Resume::Run(task.number())),
             Err(error) => {
                 let text = format!("cannot start a task: no stack for it: {error}");
-                let record = self.shared.tasks.get(task);
                 // SAFETY: as in `run_tasks`.
-                unsafe { record.body.consume(&self.shared.large_places, task, None) };
+                unsafe { task.body.consume(&self.shared.large_places, task.number(), None) };
                 self.settle();
-                self.finish(task, record, Some(Box::new(text)));
+                self.finish(task, Some(Box::new(text)));
             }
         }
     }
@@ -193,6 +195,7 @@ impl Worker {
     fn fiber_main(&self, yielder: &FiberYielder, first: Resume, fiber: u32, stack_limit: usize) {
         let mut message = first;
         while let Resume::Run(first) = message {
+            let first = self.shared.tasks.get(first);
             let task = Task::new(self, yielder, fiber, stack_limit, first);
             current::enter(&task);
             let mut next = Some(first);
@@ -202,7 +205,8 @@ impl Worker {
                 next = match catch_unwind(run) {
                     Ok(()) => None,
                     Err(panic) => {
-                        self.finish(task.number(), task.record(), Some(panic));
+                        self.observe(|| Event::TaskEnded { task: task.id(), panicked: true });
+                        self.finish(task.record(), Some(panic));
                         self.next_task()
                     }
                 };
@@ -216,29 +220,34 @@ impl Worker {
     /// Runs tasks, one after the other, until there is something else to do. A panic of a task
     /// ends this.
     #[inline]
-    fn run_tasks<'fiber>(&'fiber self, task: &Task<'fiber>, first: u32) {
+    fn run_tasks<'fiber>(&'fiber self, task: &Task<'fiber>, first: &'fiber Record) {
         let shared = &*self.shared;
         let account = &self.account;
-        let mut number = first;
+        let mut record = first;
         loop {
-            let record = shared.tasks.get(number);
+            let number = record.number();
             let scope = record.scope.load(Ordering::Relaxed);
             if account.scope.get() != scope {
                 self.settle();
             }
             self.desk.counters.tasks_run.bump();
-            task.begin(number, record);
+            task.begin(record);
+            self.observe(|| Event::TaskStarted { task: task.id() });
             // SAFETY: the number came out of a queue, which gives each out once, and `spawn`, `run`
             // or `record_half` stored a closure before it queued the number.
             unsafe { record.body.consume(&shared.large_places, number, Some(task)) };
+            self.observe(|| Event::TaskEnded {
+                task: task.id(),
+                panicked: task.has_panicked.get(),
+            });
             if account.scope.get() == scope && scope < JOINED && !record.end() {
                 shared.tasks.give(&mut self.tasks.borrow_mut(), number);
                 account.credit.set(account.credit.get() + 1);
             } else {
-                self.finish(number, record, None);
+                self.finish(record, None);
             }
             match self.next_task() {
-                Some(next) => number = next,
+                Some(next) => record = next,
                 None => return,
             }
         }
@@ -246,7 +255,7 @@ impl Worker {
 
     /// Returns the task that the fiber of an ended one goes on with.
     #[inline]
-    fn next_task(&self) -> Option<u32> {
+    fn next_task(&self) -> Option<&Record> {
         if self.desk.has_mail() || !self.resumable.borrow().is_empty() {
             return None;
         }
@@ -254,17 +263,17 @@ impl Worker {
     }
 
     #[inline]
-    fn own_task(&self) -> Option<u32> {
+    fn own_task(&self) -> Option<&Record> {
         self.shared.queues.take(&self.seat, Look::Own).map(|word| self.record_of(word))
     }
 
     /// Looks for tasks elsewhere, for a short time.
-    fn search(&self) -> Option<u32> {
+    fn search(&self) -> Option<&Record> {
         if self.shared.queues.dispatcher().is_some() {
             return self.await_dispatcher();
         }
         if !self.searching.replace(true) {
-            self.shared.begin_search();
+            self.shared.idlers.begin_search();
         }
         for round in 0..SEARCHES {
             let look = if round + 1 < SEARCHES { Look::Others } else { Look::Hard };
@@ -281,7 +290,7 @@ impl Worker {
     }
 
     /// Waits a short time for something from the dispatcher, or is the dispatcher.
-    fn await_dispatcher(&self) -> Option<u32> {
+    fn await_dispatcher(&self) -> Option<&Record> {
         if self.shared.queues.dispatcher() == Some(self.index) {
             self.shared.dispatch();
         } else {
@@ -299,15 +308,19 @@ impl Worker {
         None
     }
 
-    fn foreign_task(&self, look: Look) -> Option<u32> {
+    fn foreign_task(&self, look: Look) -> Option<&Record> {
         let shared = &*self.shared;
         if shared.queues.dispatcher().is_none()
             && let Some(task) = shared.take_injected()
         {
-            return Some(task);
+            return Some(shared.tasks.get(task));
         }
         let word = shared.queues.take(&self.seat, look);
-        self.desk.counters.steals.add(self.seat.stolen.take());
+        let stolen = self.seat.stolen.take();
+        if stolen > 0 {
+            self.desk.counters.steals.add(stolen);
+            self.observe(|| Event::TasksStolen { count: stolen as usize });
+        }
         word.map(|word| self.record_of(word))
     }
 
@@ -320,9 +333,9 @@ impl Worker {
             self.desk.counters.stacks_trimmed.bump();
         }
         if self.searching.replace(false) {
-            self.shared.give_up_search();
+            self.shared.idlers.give_up_search();
         }
-        let events = &self.shared.events;
+        let events = &self.shared.idlers.events;
         events.prepare(self.index);
         let stopping = self.shared.stopping.load(Ordering::SeqCst);
         let notified = if stopping || self.desk.has_mail() || self.shared.has_tasks(self.index) {
@@ -331,7 +344,12 @@ impl Worker {
                 Cancelled::Claimed(notified) => Some(notified),
             }
         } else {
-            Some(events.wait(self.index))
+            self.tasks.borrow_mut().publish();
+            self.scopes.borrow_mut().publish();
+            self.observe(|| Event::WorkerParked);
+            let notified = events.wait(self.index);
+            self.observe(|| Event::WorkerWoken);
+            Some(notified)
         };
         if notified == Some(Notified::Any) && self.shared.queues.dispatcher().is_none() {
             // The notifier counted us as searching.
@@ -349,7 +367,24 @@ impl Worker {
         self.yielded.borrow_mut().push_back(fiber);
     }
 
-    /// Queues a task of a scope; on credit, unless the scope's owner counts it.
+    /// Tells the observer, if there is one and it listens.
+    #[inline]
+    pub(super) fn observe<'a>(&self, event: impl FnOnce() -> Event<'a>) {
+        if self.shared.observing.load(Ordering::Relaxed) {
+            self.tell(event());
+        }
+    }
+
+    #[cold]
+    fn tell(&self, event: Event<'_>) {
+        let Some(observer) = &self.shared.observer else { return };
+        if catch_unwind(AssertUnwindSafe(|| observer.event(self.index, event))).is_err() {
+            self.shared.observing.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Queues a task of a scope; on credit, unless the scope's owner counts it. The observer is told
+    /// what `announce` says.
     ///
     /// # Safety
     ///
@@ -357,75 +392,91 @@ impl Worker {
     /// before it goes away, and the caller's task is the owner of that scope, or in it, or in a
     /// scope or join inside it.
     #[inline]
-    pub(super) unsafe fn spawn<F>(
+    pub(super) unsafe fn spawn<'a, F>(
         &self,
         origin: Origin,
         on_credit: bool,
         priority: Priority,
+        announce: impl FnOnce(TaskId) -> Event<'a>,
         function: F,
     ) where
         F: FnOnce(&Task<'_>) + Send,
     {
+        let observing = self.shared.observing.load(Ordering::Relaxed);
+        if observing && self.tasks.borrow().is_empty() {
+            self.tell(Event::PoolRefilled);
+        }
         self.desk.counters.tasks_spawned.bump();
-        let (number, record) = self.new_record(origin);
+        let record = self.new_record(origin);
         if on_credit {
             self.start_on_credit(origin.scope);
         }
         // SAFETY: the number was just taken from the pool, so nobody else uses the record, and
         // its last closure was consumed before it was given back. The caller vouches for borrows.
-        let boxed = unsafe { record.body.store(&self.shared.large_places, number, function) };
+        let boxed =
+            unsafe { record.body.store(&self.shared.large_places, record.number(), function) };
         if boxed {
             self.desk.counters.closures_boxed.bump();
         }
-        self.shared.queues.queue(&self.seat, priority, Ready::Task(number).into());
+        if observing {
+            self.tell(announce(record.id()));
+        }
+        self.shared.queues.queue(&self.seat, priority, Ready::Task(record).into());
         self.shared.work_arrived(&self.seat, priority);
     }
 
     #[inline(always)]
-    fn new_record(&self, origin: Origin) -> (u32, &Record) {
+    fn new_record(&self, origin: Origin) -> &Record {
         let tasks = &self.shared.tasks;
         let number = tasks.take(&mut self.tasks.borrow_mut()).expect("too many live tasks");
         let record = tasks.get(number);
-        record.begin(origin);
-        (number, record)
+        record.begin(number, origin);
+        record
     }
 
     /// Returns the record of a task that came out of a queue.
     #[inline]
-    fn record_of(&self, word: u64) -> u32 {
+    fn record_of(&self, word: u64) -> &Record {
         match Ready::from(word) {
-            Ready::Task(number) => number,
+            // SAFETY: records stay where they are as long as `shared`, whose queues this came from.
+            Ready::Task(record) => unsafe { &*record },
             Ready::Half(frame) => self.record_half(frame),
         }
     }
 
     #[cold]
-    fn record_half(&self, frame: *const Frame) -> u32 {
+    fn record_half(&self, frame: *const Frame) -> &Record {
         // SAFETY: the frame came out of a queue.
-        let (number, record) = self.new_record(unsafe { Frame::origin(frame) });
+        let record = self.new_record(unsafe { Frame::origin(frame) });
         // SAFETY: as in `spawn`.
         unsafe { record.body.store_half(frame) };
-        number
+        self.observe(|| {
+            let other = self.shared.tasks.get(record.lineage.load(Ordering::Relaxed));
+            let (task, parent) = (record.id(), other.known_id());
+            Event::TaskSpawned { task, parent, name: None, priority: Priority::Normal }
+        });
+        record
     }
 
     /// Ends a task: tells those who wait for it, its scope, and gives records back.
     #[inline(never)]
-    fn finish(&self, number: u32, record: &Record, panic: Option<Box<dyn Any + Send>>) {
+    fn finish(&self, record: &Record, panic: Option<Box<dyn Any + Send>>) {
         // What unwinds from here is no task's panic.
         let defect = AbortOnUnwind;
         let shared = &*self.shared;
+        let number = record.number();
         let scope = record.scope.load(Ordering::Relaxed);
         if let Some(panic) = panic
             && scope < JOINED
         {
             let place = sequential_place(shared, number);
-            shared.scopes.get(scope).note_panic(place, panic);
+            shared.scopes.get(scope).failures.note(place, panic);
         }
         if record.end() {
             shared.graph.owner_ended(shared, Some(self), number);
         }
         match scope {
-            JOINED => self.finish_half(number, record),
+            JOINED => self.finish_half(record),
             NONE => {
                 shared.tasks.give(&mut self.tasks.borrow_mut(), number);
                 shared.leave_root();
@@ -440,11 +491,11 @@ impl Worker {
     }
 
     #[cold]
-    fn finish_half(&self, number: u32, record: &Record) {
+    fn finish_half(&self, record: &Record) {
         let other = record.lineage.load(Ordering::Relaxed);
         // SAFETY: the half was run just now, or dropped because there was no stack for it.
         let frame = unsafe { record.body.running() }.frame;
-        self.shared.tasks.give(&mut self.tasks.borrow_mut(), number);
+        self.shared.tasks.give(&mut self.tasks.borrow_mut(), record.number());
         // SAFETY: as above.
         if unsafe { Frame::open_latch(frame) } {
             self.shared.wake(other, Wait::Woken, Some(self));

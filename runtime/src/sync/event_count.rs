@@ -14,7 +14,9 @@
 //! ```
 //!
 //! Everything rests on (1) before (2) and (3) before (4), each pair kept apart by a fence, a heavy
-//! one for the waiter and at least a light one for the notifier: then either the waiter finds the work, or the notifier sees the bit.
+//! one for the waiter and at least a light one for the notifier: then either the waiter finds the
+//! work, or the notifier sees the bit. The models fail if either fence, or the second look, is left
+//! out.
 //!
 //! Clearing the bit is the claim, and only one party can clear it. So each `prepare` is notified
 //! at most once, and the kernel is asked to wake a thread only if its state was `Parked`: wakes
@@ -358,6 +360,107 @@ mod models {
             consumer.join().unwrap();
             other.join().unwrap();
             check_counts(&shared.0, 1);
+        });
+    }
+
+    /// What a waiter does before it blocks. Returns whether it will block, with nobody knowing of
+    /// work that it would find.
+    type Prepare = fn(&EventCount, &AtomicU32) -> bool;
+
+    fn prepare(events: &EventCount, work: &AtomicU32) -> bool {
+        events.prepare(0);
+        work.load(Ordering::Relaxed) == 0
+    }
+
+    fn notify(events: &EventCount) -> bool {
+        events.notify_any()
+    }
+
+    /// One waiter prepares while one piece of work arrives. Instead of blocking for ever, which
+    /// loom's own types do not survive, it is checked who knows of the work.
+    fn the_work_is_known(prepare: Prepare, notify: fn(&EventCount) -> bool) {
+        model(move || {
+            let shared = std::sync::Arc::new((EventCount::new(1), AtomicU32::new(0)));
+            let waiter = thread::spawn({
+                let shared = std::sync::Arc::clone(&shared);
+                move || prepare(&shared.0, &shared.1)
+            });
+            shared.1.store(1, Ordering::Relaxed);
+            let notified = notify(&shared.0);
+            let blocks = waiter.join().unwrap();
+            assert!(notified || !blocks, "a wake-up is lost");
+        });
+    }
+
+    #[test]
+    fn the_waiter_or_the_notifier_knows() {
+        the_work_is_known(prepare, notify);
+    }
+
+    /// The planted bug: the waiter does not look for work after it has set its bit.
+    #[test]
+    #[should_panic(expected = "a wake-up is lost")]
+    fn a_missing_second_look_is_caught() {
+        let looks_first = |events: &EventCount, work: &AtomicU32| {
+            let blocks = work.load(Ordering::Relaxed) == 0;
+            events.prepare(0);
+            blocks
+        };
+        the_work_is_known(looks_first, notify);
+    }
+
+    /// The planted bug: the waiter's second look may come before its bit is visible.
+    #[test]
+    #[should_panic(expected = "a wake-up is lost")]
+    fn a_waiter_without_a_fence_is_caught() {
+        let prepare = |events: &EventCount, work: &AtomicU32| {
+            events.masks[0].fetch_or(1, Ordering::AcqRel);
+            work.load(Ordering::Relaxed) == 0
+        };
+        the_work_is_known(prepare, notify);
+    }
+
+    /// The planted bug: the notifier may read the mask before its work is visible.
+    #[test]
+    #[should_panic(expected = "a wake-up is lost")]
+    fn a_notifier_without_a_fence_is_caught() {
+        let notify = |events: &EventCount| events.any_waiting() && events.notify_any();
+        the_work_is_known(prepare, notify);
+    }
+
+    /// Two tasks end, and the main thread waits for both. The one that `ends` returns true for is
+    /// to wake it.
+    fn the_main_thread_is_woken(ends: fn(&AtomicU32) -> bool) {
+        model(move || {
+            let shared = std::sync::Arc::new((EventCount::new(1), AtomicU32::new(2)));
+            let tasks: Vec<_> = (0..2)
+                .map(|_| {
+                    let shared = std::sync::Arc::clone(&shared);
+                    thread::spawn(move || ends(&shared.1) && shared.0.notify(0))
+                })
+                .collect();
+            shared.0.prepare(0);
+            let blocks = shared.1.load(Ordering::Relaxed) > 0;
+            // All tasks' ends, so that none has to be noticed twice.
+            let woken = tasks.into_iter().fold(false, |woken, task| woken | task.join().unwrap());
+            assert!(woken || !blocks, "the main thread sleeps for ever");
+        });
+    }
+
+    #[test]
+    fn the_last_task_wakes_the_main_thread() {
+        the_main_thread_is_woken(|pending| pending.fetch_sub(1, Ordering::AcqRel) == 1);
+    }
+
+    /// The planted bug: a task reads the counter and then lowers it, so that each of the two that
+    /// end last may take the other for the last.
+    #[test]
+    #[should_panic(expected = "the main thread sleeps for ever")]
+    fn a_last_task_that_does_not_know_it_is_caught() {
+        the_main_thread_is_woken(|pending| {
+            let is_last = pending.load(Ordering::Acquire) == 1;
+            pending.fetch_sub(1, Ordering::AcqRel);
+            is_last
         });
     }
 }

@@ -1,37 +1,34 @@
 //! A memo table in which every value is computed once, while all others who ask for it suspend.
 //!
 //! ```text
-//! empty --claim--> computing (owner) --value stored--> done, for ever
-//!   ^                    |
-//!   '---- gave up (error or panic): the next to ask computes
+//! asked for first: owned, by who asks --value stored--> done, for ever
+//!                  ^             |
+//!      next to ask |             v
+//!                  '---------- free: gave up (error or panic)
 //! ```
 //!
-//! An entry's state word holds the owner's id and a mark that somebody waits. Waiting is left to
-//! the caller's [`Suspend`], which also finds circles of waiting; the address of the state word is
-//! the key under which waiters are parked. A finishing owner first stores the value, then
-//! exchanges the state word, and wakes waiters if the mark was set; a waiter sets the mark only
-//! while the word still names the owner. So no waiter is missed.
+//! The states of an entry are told in `once_entry`. Waiting is left to the caller's [`Suspend`],
+//! which also finds circles of waiting; the address of the entry is the key under which waiters
+//! are parked. A finishing owner first changes the entry's state and then wakes those who wait; a
+//! waiter marks the entry as waited for only while it still belongs to the owner. So no waiter is
+//! missed.
 //!
-//! The shard comes from middle bits of the hash, which the table inside uses for nothing.
+//! Entries are found without a lock (see `table`) and never move, so asking for a value that is
+//! there writes nothing.
 //!
 //! Not here: removal, and what a failure is. Failures that should be kept are values.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
-use std::sync::OnceLock;
+use std::mem;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-use parking_lot::Mutex;
 
+use super::once_entry::{Claim, Entry, Waiters};
+use super::table::Table;
 use crate::memory::{CacheLine, Segments};
-
-const SHARD_BITS: u32 = 5;
-const SHARD_SHIFT: u32 = 40;
-const EMPTY: u64 = 0;
-const DONE: u64 = u64::MAX;
-const WAITED: u64 = 1 << 32;
 
 /// Something that can wait for a cell which another of its kind is evaluating.
 pub trait Suspend {
@@ -83,22 +80,16 @@ pub enum Wait {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct OnceMap<K, V> {
-    shards: Box<[CacheLine<Mutex<HashTable<u32>>>]>,
+    table: Box<Table>,
     entries: Segments<Entry<K, V>>,
     len: CacheLine<AtomicU64>,
-}
-
-struct Entry<K, V> {
-    key: OnceLock<K>,
-    state: AtomicU64,
-    value: OnceLock<V>,
 }
 
 impl<K: Hash + Eq + Clone, V> OnceMap<K, V> {
     /// Creates an empty map.
     pub fn new() -> Self {
         Self {
-            shards: (0..1 << SHARD_BITS).map(|_| CacheLine::default()).collect(),
+            table: Box::new(Table::new()),
             entries: Segments::new(),
             len: CacheLine(AtomicU64::new(0)),
         }
@@ -132,30 +123,26 @@ impl<K: Hash + Eq + Clone, V> OnceMap<K, V> {
         key: &K,
         init: impl FnOnce() -> Result<V, E>,
     ) -> Result<&V, E> {
-        let entry = self.entry(key);
+        let hash = hash_of(key);
+        let entry = match self.table.find(hash, |index| self.named(index, key)) {
+            Some(entry) => entry,
+            None => match self.insert(hash, key, number(task)) {
+                Found::Here(entry) => entry,
+                Found::Owned(entry) => return compute(entry, task, init),
+            },
+        };
         loop {
-            // Acquire: DONE was stored after the value.
-            let state = entry.state.load(Ordering::Acquire);
-            if state == DONE {
-                return Ok(entry.done());
+            if let Some(value) = entry.value() {
+                return Ok(value);
             }
-            if state == EMPTY {
-                let owner = u64::from(task.owner());
-                let claim = entry.state.compare_exchange(
-                    EMPTY,
-                    owner,
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                );
-                if claim.is_ok() {
-                    return entry.compute(task, init);
-                }
-                continue;
-            }
-            let owner = state as u32;
-            match task.wait_for(entry.address(), owner, &mut || entry.mark_waited(owner)) {
+            let owner = match entry.claim(number(task)) {
+                Claim::Done(value) => return Ok(value),
+                Claim::Owned => return compute(entry, task, init),
+                Claim::Busy(owner) => owner,
+            };
+            match task.wait_for(entry.address(), owner.get(), &mut || entry.mark_waited(owner)) {
                 Wait::Ready | Wait::Woken => {}
-                Wait::Orphaned => entry.take_from(owner),
+                Wait::Orphaned => wake(entry, task, entry.give_up(owner)),
                 circle @ (Wait::Recursion | Wait::Abandon) => return Err(circle.into()),
             }
         }
@@ -163,11 +150,7 @@ impl<K: Hash + Eq + Clone, V> OnceMap<K, V> {
 
     /// Returns the value of `key` if it has been computed.
     pub fn get(&self, key: &K) -> Option<&V> {
-        let hash = hash_of(key);
-        let table = self.shard(hash).lock();
-        let index = *table.find(hash, |&index| self.entries.get_or_grow(index).is(key))?;
-        drop(table);
-        self.entries.get(index)?.value.get()
+        self.table.find(hash_of(key), |index| self.named(index, key))?.value()
     }
 
     /// Returns the number of keys that were ever asked for.
@@ -180,90 +163,70 @@ impl<K: Hash + Eq + Clone, V> OnceMap<K, V> {
         self.len() == 0
     }
 
-    fn shard(&self, hash: u64) -> &Mutex<HashTable<u32>> {
-        &self.shards[(hash >> SHARD_SHIFT) as usize & ((1 << SHARD_BITS) - 1)]
+    #[cold]
+    #[inline(never)]
+    fn insert(&self, hash: u64, key: &K, owner: NonZeroU32) -> Found<'_, K, V> {
+        let look = |index| self.named(index, key).map(Found::Here);
+        self.table.find_or_insert(hash, look, || {
+            let key = key.clone();
+            let index = self.len.fetch_add(1, Ordering::Relaxed);
+            let index = u32::try_from(index).expect("the map is full");
+            let entry = self.entries.get_or_grow(index);
+            entry.fill(key, owner);
+            (index, Found::Owned(entry))
+        })
     }
 
-    fn entry(&self, key: &K) -> &Entry<K, V> {
-        let hash = hash_of(key);
-        let mut table = self.shard(hash).lock();
-        let is_key = |&index: &u32| self.entries.get_or_grow(index).is(key);
-        if let Some(&index) = table.find(hash, is_key) {
-            return self.entries.get_or_grow(index);
-        }
-        let index = self.len.fetch_add(1, Ordering::Relaxed);
-        let index = u32::try_from(index).expect("the map is full");
-        let entry = self.entries.get_or_grow(index);
-        assert!(entry.key.set(key.clone()).is_ok(), "each entry is made once");
-        table.insert_unique(hash, index, |&index| {
-            hash_of(self.entries.get_or_grow(index).key.get().expect("listed entries have keys"))
-        });
-        entry
+    /// Returns the entry `index` if it is the one of `key`.
+    #[inline]
+    fn named(&self, index: u32, key: &K) -> Option<&Entry<K, V>> {
+        let entry = self.entries.get(index)?;
+        (entry.key() == Some(key)).then_some(entry)
     }
 }
 
-impl<K, V> Entry<K, V> {
-    /// Computes the value; the caller has just claimed the entry.
-    fn compute<E>(
-        &self,
-        task: &impl Suspend,
-        init: impl FnOnce() -> Result<V, E>,
-    ) -> Result<&V, E> {
-        /// Ends the owner's claim on every way out, also when `init` panics.
-        struct Claim<'a, K, V, S: Suspend> {
-            entry: &'a Entry<K, V>,
-            task: &'a S,
+/// An entry that was looked for to compute it.
+enum Found<'a, K, V> {
+    /// It was there.
+    Here(&'a Entry<K, V>),
+    /// It was not; now it is, and belongs to the caller.
+    Owned(&'a Entry<K, V>),
+}
+
+/// Computes the value of an entry that belongs to `task`.
+fn compute<'a, K, V, S: Suspend, E>(
+    entry: &'a Entry<K, V>,
+    task: &S,
+    init: impl FnOnce() -> Result<V, E>,
+) -> Result<&'a V, E> {
+    /// Frees the entry when the value fails to come.
+    struct GiveUp<'a, K, V, S: Suspend> {
+        entry: &'a Entry<K, V>,
+        task: &'a S,
+        owner: NonZeroU32,
+    }
+    impl<K, V, S: Suspend> Drop for GiveUp<'_, K, V, S> {
+        fn drop(&mut self) {
+            wake(self.entry, self.task, self.entry.give_up(self.owner));
         }
-        impl<K, V, S: Suspend> Drop for Claim<'_, K, V, S> {
-            fn drop(&mut self) {
-                let next = if self.entry.value.get().is_some() { DONE } else { EMPTY };
-                // Release: the value is visible to who sees DONE. Acquire: see the mark.
-                if self.entry.state.swap(next, Ordering::AcqRel) & WAITED != 0 {
-                    self.task.wake(self.entry.address());
-                }
-            }
-        }
-        let claim = Claim { entry: self, task };
-        let stored = self.value.set(init()?).is_ok();
-        assert!(stored, "only the owner stores a value");
-        drop(claim);
-        Ok(self.done())
     }
+    let guard = GiveUp { entry, task, owner: number(task) };
+    let value = init()?;
+    let waiters = entry.finish(guard.owner, value);
+    mem::forget(guard);
+    wake(entry, task, waiters);
+    Ok(entry.value().expect("the value was stored"))
+}
 
-    fn is(&self, key: &K) -> bool
-    where
-        K: Eq,
-    {
-        self.key.get() == Some(key)
-    }
-
-    fn done(&self) -> &V {
-        self.value.get().expect("the value is stored before the state says so")
-    }
-
-    fn address(&self) -> usize {
-        (&raw const self.state).addr()
-    }
-
-    /// Marks the entry as waited for, if `owner` still computes it.
-    fn mark_waited(&self, owner: u32) -> bool {
-        let mark = |state| {
-            if state as u32 == owner && state != DONE { Some(state | WAITED) } else { None }
-        };
-        self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, mark).is_ok()
-    }
-
-    /// Makes the entry free for the next to ask, if it still belongs to `owner`, which is gone.
-    fn take_from(&self, owner: u32) {
-        let free = |state| if state as u32 == owner && state != DONE { Some(EMPTY) } else { None };
-        let _lost_to_another = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, free);
+fn wake<K, V>(entry: &Entry<K, V>, task: &impl Suspend, waiters: Waiters) {
+    match waiters {
+        Waiters::None => {}
+        Waiters::Some => task.wake(entry.address()),
     }
 }
 
-impl<K, V> Default for Entry<K, V> {
-    fn default() -> Self {
-        Self { key: OnceLock::new(), state: AtomicU64::new(EMPTY), value: OnceLock::new() }
-    }
+fn number(task: &impl Suspend) -> NonZeroU32 {
+    NonZeroU32::new(task.owner()).expect("no owner has the number 0")
 }
 
 impl<K: Hash + Eq + Clone, V> Default for OnceMap<K, V> {
@@ -281,4 +244,103 @@ impl<K, V> fmt::Debug for OnceMap<K, V> {
 
 fn hash_of(key: &impl Hash) -> u64 {
     FixedState::with_seed(1).hash_one(key)
+}
+
+#[cfg(all(test, raddle_loom))]
+mod models {
+    use loom::sync::{Arc, Condvar, Mutex};
+    use loom::thread;
+
+    use super::*;
+    use crate::memory::model::atomic::AtomicU32;
+    use crate::memory::model::explore;
+
+    /// Threads that wait for each other. A lost wake-up shows as a deadlock of the model.
+    struct Waiters {
+        lock: Mutex<()>,
+        woken: Condvar,
+    }
+
+    struct Waiter<'a> {
+        all: &'a Waiters,
+        number: u32,
+    }
+
+    impl Suspend for Waiter<'_> {
+        fn owner(&self) -> u32 {
+            self.number
+        }
+
+        fn wait_for(&self, _: usize, _: u32, still_busy: &mut dyn FnMut() -> bool) -> Wait {
+            let guard = self.all.lock.lock().unwrap();
+            if !still_busy() {
+                return Wait::Ready;
+            }
+            drop(self.all.woken.wait(guard).unwrap());
+            Wait::Woken
+        }
+
+        fn wake(&self, _: usize) {
+            drop(self.all.lock.lock().unwrap());
+            self.all.woken.notify_all();
+        }
+    }
+
+    struct Shared {
+        map: OnceMap<u32, u32>,
+        waiters: Waiters,
+        computed: AtomicU32,
+    }
+
+    impl Shared {
+        fn new() -> Arc<Self> {
+            let waiters = Waiters { lock: Mutex::new(()), woken: Condvar::new() };
+            let map = OnceMap::new();
+            // What is made once, with the standard library's means, loom does not see: it is made here.
+            let task = Waiter { all: &waiters, number: 9 };
+            assert_eq!(map.get_or_init(&task, &0, || 0), Ok(&0));
+            Arc::new(Self { map, waiters, computed: AtomicU32::new(0) })
+        }
+
+        /// Asks for the value; the first `failing` times it cannot be computed.
+        fn ask(&self, number: u32, failing: u32) -> Result<u32, Option<Wait>> {
+            let task = Waiter { all: &self.waiters, number };
+            let init = || {
+                let before = self.computed.fetch_add(1, Ordering::Relaxed);
+                thread::yield_now();
+                if before < failing { Err(None) } else { Ok(7) }
+            };
+            self.map.get_or_try_init(&task, &1, init).copied()
+        }
+    }
+
+    #[test]
+    fn one_computes_and_the_other_is_woken() {
+        explore(|| {
+            let shared = Shared::new();
+            let other = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.ask(1, 0)
+            });
+            assert_eq!(shared.ask(2, 0), Ok(7));
+            assert_eq!(other.join().unwrap(), Ok(7));
+            assert_eq!(shared.computed.load(Ordering::Relaxed), 1);
+            assert_eq!(shared.map.len(), 2);
+        });
+    }
+
+    #[test]
+    fn who_waits_for_one_that_fails_computes() {
+        explore(|| {
+            let shared = Shared::new();
+            let other = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.ask(1, 1)
+            });
+            let mine = shared.ask(2, 1);
+            let results = [mine, other.join().unwrap()];
+            assert!(results == [Err(None), Ok(7)] || results == [Ok(7), Err(None)]);
+            assert_eq!(shared.computed.load(Ordering::Relaxed), 2);
+        });
+    }
 }

@@ -1,26 +1,16 @@
-//! A small async channel, which knows nothing of the runtime; and whatever else tests of waiting
-//! share.
+//! A small async channel, which knows nothing of the runtime.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-use raddle::{Policy, Runtime};
+pub(crate) use runtimes::each_runtime;
 
-/// Gives `test` runtimes of several numbers of workers, under every policy.
-pub(crate) fn each_runtime(test: impl Fn(Runtime)) {
-    for policy in [Policy::Stealing, Policy::Dispatching, Policy::Pairs] {
-        for workers in [1, 2, 4, 8] {
-            let builder = Runtime::builder().workers(workers).policy(policy);
-            test(builder.stack_size(1 << 20).build().unwrap());
-        }
-    }
-}
+#[path = "../runtimes/mod.rs"]
+mod runtimes;
 
 /// A channel for any number of senders and receivers, which holds up to `capacity` items.
-///
-/// With one item in it, it is a lock: who has received the item has the lock.
 pub(crate) struct Channel<T> {
     capacity: usize,
     state: Mutex<State<T>>,

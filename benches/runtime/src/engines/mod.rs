@@ -3,6 +3,7 @@
 //! Every engine does a row in the way its own documentation recommends, without cut-offs; all start
 //! from inside a worker.
 
+mod cells;
 mod crossbeam;
 mod executor;
 mod maps;

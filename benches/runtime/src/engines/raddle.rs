@@ -1,15 +1,17 @@
 //! Raddle.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use raddle::{Priority, Runtime, Scope, Task, TaskId, parallel};
+use raddle::sync::ring;
+use raddle::{Priority, Runtime, Scope, Task, parallel};
 
 use super::Job;
+use super::cells::{self, Signalled, Watched};
 use crate::measure::{Measured, Meter};
 use crate::plan::Row;
 use crate::problems::tree::{Node, Tree};
-use crate::problems::{chains, fibonacci, forks, grid::Grid, numbers};
+use crate::problems::{fibonacci, forks, grid::Grid, numbers};
 
 /// Starts a runtime for the comparison; every engine has stacks for its own kind of tasks.
 pub(super) fn start(workers: usize) -> Runtime {
@@ -58,6 +60,10 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
             };
             meter.measure(size, || (), work, |(), sum| sum == expected)
         }
+        Row::PingPong => {
+            let work = |(): &mut ()| runtime.run(|task| ping_pong(task, size));
+            meter.measure(size, || (), work, |(), last| last == 2 * size)
+        }
         Row::Sort => {
             let numbers = numbers::numbers(size);
             let expected = numbers::sum(&numbers);
@@ -67,14 +73,8 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
             let is_right = |sorted: &Vec<u32>, ()| numbers::is_sorted(sorted, expected);
             meter.measure(size, || numbers.clone(), work, is_right)
         }
-        Row::Collisions => {
-            let expected = chains::expected(size);
-            let work = |chains: &mut Chains| {
-                runtime.run(|task| task.scope(|scope| chains.start(scope, task)));
-            };
-            let is_right = |chains: &Chains, ()| chains.sum.get() == expected;
-            meter.measure(size * chains::CHAINS, || Chains::new(size), work, is_right)
-        }
+        Row::Collisions => cells::run::<Signalled>(&runtime, size, meter),
+        Row::Cells => cells::run::<Watched>(&runtime, size, meter),
         _ => return None,
     })
 }
@@ -125,90 +125,21 @@ fn search_children(task: &Task<'_>, tree: Tree, node: &Node, children: Range<usi
     }
 }
 
-const BUSY: u32 = 0;
-const WAITED: u32 = 1;
-const READY: u32 = 2;
-
-/// A cell that one task evaluates and another waits for.
-struct Cell {
-    state: AtomicU32,
-    value: AtomicU64,
-}
-
-struct Chains {
-    chains: Vec<Chain>,
-    sum: chains::Sum,
-}
-
-struct Chain {
-    cells: Vec<Cell>,
-    /// The tasks that evaluate the even and the odd cells.
-    owners: [AtomicU32; 2],
-}
-
-impl Chains {
-    fn new(length: u64) -> Self {
-        let cell = || Cell { state: AtomicU32::new(BUSY), value: AtomicU64::new(0) };
-        let chain = || Chain {
-            cells: (0..length).map(|_| cell()).collect(),
-            owners: [AtomicU32::new(0), AtomicU32::new(0)],
-        };
-        Self { chains: (0..chains::CHAINS).map(|_| chain()).collect(), sum: chains::Sum::default() }
-    }
-
-    fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, task: &Task<'_>) {
-        for (number, chain) in self.chains.iter().enumerate() {
-            for parity in 0..2 {
-                scope.spawn(task, Priority::Normal, move |task| {
-                    chain.evaluate(task, number as u64, parity, &self.sum);
-                });
+fn ping_pong(task: &Task<'_>, rounds: u64) -> u64 {
+    let (mut ping, mut pinged) = ring(1);
+    let (mut pong, mut ponged) = ring(1);
+    task.scope(|scope| {
+        scope.spawn(task, Priority::Normal, move |task| {
+            while let Some(number) = task.wait(pinged.recv()) {
+                task.wait(pong.send(number + 1)).expect("the other side waits for it");
             }
+        });
+        let mut number = 0u64;
+        for _ in 0..rounds {
+            task.wait(ping.send(number + 1)).expect("the other side waits for it");
+            number = task.wait(ponged.recv()).expect("the other side answers");
         }
-    }
-}
-
-impl Chain {
-    fn evaluate(&self, task: &Task<'_>, number: u64, parity: usize, sum: &chains::Sum) {
-        self.owners[parity].store(task.id().get(), Ordering::Release);
-        let mut other = None;
-        while other.is_none() {
-            other = TaskId::from_u32(self.owners[1 - parity].load(Ordering::Acquire));
-            if other.is_none() {
-                task.yield_now();
-            }
-        }
-        for (n, cell) in self.cells.iter().enumerate().skip(parity).step_by(2) {
-            let value = match n.checked_sub(1) {
-                None => chains::first(number),
-                Some(before) => chains::next(self.cells[before].force(task, other)),
-            };
-            cell.finish(task, value);
-            if n + 1 == self.cells.len() {
-                sum.add(value);
-            }
-        }
-    }
-}
-
-impl Cell {
-    fn force(&self, task: &Task<'_>, owner: Option<TaskId>) -> u64 {
-        while self.state.load(Ordering::Acquire) != READY {
-            let still_busy = || {
-                let mark =
-                    self.state.compare_exchange(BUSY, WAITED, Ordering::AcqRel, Ordering::Acquire);
-                mark != Err(READY)
-            };
-            let address = (&raw const self.state).addr();
-            let owner = owner.expect("both tasks have begun");
-            let _woken = task.wait_cell(address, owner, still_busy);
-        }
-        self.value.load(Ordering::Relaxed)
-    }
-
-    fn finish(&self, task: &Task<'_>, value: u64) {
-        self.value.store(value, Ordering::Relaxed);
-        if self.state.swap(READY, Ordering::AcqRel) == WAITED {
-            task.wake_cell((&raw const self.state).addr());
-        }
-    }
+        drop(ping);
+        number
+    })
 }

@@ -15,7 +15,7 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
         Row::PingPong => {
             meter.measure(size, || (), |(): &mut ()| ping_pong(size), |(), last| last == 2 * size)
         }
-        Row::Collisions => {
+        Row::Collisions | Row::Cells => {
             let expected = chains::expected(size);
             let work = |chains: &mut Chains| chains.evaluate();
             let is_right = |chains: &Chains, ()| chains.sum.get() == expected;

@@ -63,7 +63,7 @@ pub(super) fn run(job: Job, meter: &Meter) -> Option<Measured> {
             let work = |(): &mut ()| on_worker(&runtime, ping_pong(size));
             meter.measure(size, || (), work, |(), last| last == 2 * size)
         }
-        Row::Collisions => {
+        Row::Collisions | Row::Cells => {
             let expected = chains::expected(size);
             let work = |chains: &mut Arc<Chains>| on_worker(&runtime, evaluate(Arc::clone(chains)));
             let is_right = |chains: &Arc<Chains>, ()| chains.sum.get() == expected;

@@ -91,6 +91,11 @@ impl Cache {
         self.published = self.free.len();
     }
 
+    /// Returns whether nothing is in stock, so that the next take goes elsewhere.
+    pub fn is_empty(&self) -> bool {
+        self.free.is_empty()
+    }
+
     /// Returns whether the cache was ever used.
     pub(super) fn has_home(&self) -> bool {
         self.home.is_some()

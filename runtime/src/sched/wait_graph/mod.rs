@@ -94,7 +94,7 @@ impl WaitGraph {
         let answer = if !still_busy() {
             state.counters.ready += 1;
             Some(Wait::Ready)
-        } else if owner == shared.tasks.get(waiter).id(waiter) {
+        } else if owner == shared.tasks.get(waiter).id() {
             state.counters.recursions += 1;
             Some(Wait::Recursion)
         } else if !is_live(shared, owner) {
@@ -132,7 +132,7 @@ impl WaitGraph {
         let mut released = Released::new();
         let mut state = self.state.lock();
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        if owner == shared.tasks.get(waiter).id(waiter) || !is_live(shared, owner) {
+        if owner == shared.tasks.get(waiter).id() || !is_live(shared, owner) {
             self.lower_waiting();
             return false;
         }
