@@ -9,6 +9,8 @@
 //! future. With `--port` it serves until it is interrupted. Without, it serves itself: it asks for each
 //! NUMBER over a connection of its own, prints the answers in order, and ends.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
+
 use std::error::Error;
 use std::io::{self, Write};
 use std::rc::Rc;

@@ -86,11 +86,11 @@
 //! ```
 
 pub mod memory;
-pub mod observe;
 pub mod parallel;
 pub mod sched;
 pub mod sync;
 
+pub use sched::observe;
 pub use sched::{
     Builder, Counters, Elapsed, Failures, Handle, Options, Policy, Priority, Runtime, Scope, Sleep,
     Task, TaskError, TaskId, Timer, WaitCounters,

@@ -1,5 +1,7 @@
 //! The example programs: what they print, with several numbers of workers, and how they refuse.
 
+#![expect(clippy::duplicate_mod, reason = "each example has its command line from one file")]
+
 #[expect(dead_code, reason = "its `main` is not called here")]
 #[path = "../examples/collatz.rs"]
 mod collatz;

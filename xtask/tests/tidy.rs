@@ -19,7 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// The modules of the runtime; each uses only those before it.
-const RUNTIME_MODULES: &[&str] = &["memory", "sync", "sched"];
+const RUNTIME_MODULES: &[&str] = &["memory", "sync", "sched", "parallel"];
 
 /// Longer files are too long to read.
 const MAX_LINES: usize = 800;

@@ -2,6 +2,8 @@
 //!
 //! Real programs take a library for this; here it would be most of the code.
 
+#![expect(clippy::print_stderr, reason = "this is where the examples tell errors")]
+
 use std::collections::HashMap;
 use std::error::Error;
 use std::process::ExitCode;

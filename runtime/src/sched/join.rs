@@ -22,12 +22,12 @@ use std::ptr;
 
 use super::body::Joined;
 use super::latch::Latch;
+use super::observe::Reason;
 use super::policy::Schedule;
 use super::ready::Ready;
 use super::record::{JOINED, Origin};
 use super::shared::Priority;
 use super::task::Task;
-use crate::observe::Reason;
 
 /// What is known of a right half without its type.
 #[derive(Debug)]

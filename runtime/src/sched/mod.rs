@@ -22,6 +22,7 @@ mod idlers;
 mod join;
 mod landing;
 mod latch;
+pub mod observe;
 mod options;
 mod policy;
 mod ready;
@@ -55,8 +56,8 @@ pub use task::Task;
 pub use timer::{Elapsed, Sleep, Timer};
 
 use crate::memory::{Reservation, Topology, pin_to};
-use crate::observe::Observer;
 use blocking::SidePool;
+use observe::Observer;
 use shared::Shared;
 use worker::Worker;
 

@@ -14,11 +14,11 @@ use super::current;
 use super::failures::CancelledEarly;
 use super::handle::Handle;
 use super::landing::{Errand, Landing};
+use super::observe::Event;
 use super::options::Options;
 use super::record::{NONE, Origin};
 use super::shared::{Priority, Shared};
 use super::task::Task;
-use crate::observe::Event;
 use crate::sync::CancelToken;
 
 impl Runtime {

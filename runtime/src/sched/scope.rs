@@ -24,11 +24,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::body::Joined;
 use super::failures::{Failures, Noted};
+use super::observe::{Event, Reason};
 use super::options::Options;
 use super::record::{JOINED, NONE, Origin, Place, child_lineage};
 use super::shared::Priority;
 use super::task::Task;
-use crate::observe::{Event, Reason};
 use crate::sync::{Completion, Progress};
 
 /// Starts tasks that are complete before [`Task::scope`] returns.

@@ -15,6 +15,7 @@ use super::blocking::SidePool;
 use super::body::LargePlaces;
 use super::counters::{Counters, WorkerCounters};
 use super::idlers::Idlers;
+use super::observe::Observer;
 use super::policy::{Policy, Queues, Schedule, Seat};
 use super::ready::Ready;
 use super::record::Record;
@@ -25,7 +26,6 @@ use super::wait_graph::WaitGraph;
 use super::worker::Worker;
 use crate::memory::barrier;
 use crate::memory::{CacheLine, Pool, Reservation};
-use crate::observe::Observer;
 use crate::sync::Wait;
 
 /// How urgent a task is; a worker takes its own most urgent task first.

@@ -13,10 +13,10 @@ use std::sync::atomic::Ordering;
 use super::current;
 use super::failures::Failures;
 use super::fiber::{FiberYielder, Resume, Yielded};
+use super::observe::{Event, Reason};
 use super::record::{Record, TaskId};
 use super::scope::{self, Scope};
 use super::worker::Worker;
-use crate::observe::{Event, Reason};
 use crate::sync::{Suspend, Wait};
 
 /// The running task: opens scopes, waits, and tells where it runs.

@@ -22,11 +22,11 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 use super::current;
+use super::observe::Reason;
 use super::shared::Shared;
 use super::task::Task;
 use super::worker::Worker;
 use crate::memory::model::atomic::{AtomicU32, Ordering};
-use crate::observe::Reason;
 use crate::sync::Wait;
 
 const IDLE: u32 = 0;

@@ -24,13 +24,13 @@ use std::sync::atomic::Ordering;
 use super::current;
 use super::fiber::{FiberYielder, Fibers, Resume, Yielded};
 use super::join::Frame;
+use super::observe::Event;
 use super::policy::{Look, Schedule, Seat};
 use super::ready::Ready;
 use super::record::{JOINED, NONE, Origin, Record, TaskId, sequential_place};
 use super::shared::{Desk, Priority, Shared};
 use super::task::Task;
 use crate::memory::Cache;
-use crate::observe::Event;
 use crate::sync::{Cancelled, Notified, Progress, Wait};
 
 /// Rounds of looking for work before sleeping: about one microsecond.

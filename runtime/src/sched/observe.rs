@@ -12,7 +12,8 @@
 
 use std::fmt;
 
-use crate::sched::{Priority, TaskId};
+use super::record::TaskId;
+use super::shared::Priority;
 
 /// Hears what a runtime does.
 ///
