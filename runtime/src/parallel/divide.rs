@@ -50,11 +50,11 @@ const LONGEST_STEP: u64 = 64;
 
 /// What is done with the parts of something that is divided.
 #[derive(Debug)]
-pub(super) struct Division<L, M, R> {
+pub(super) struct Division<L, M, E> {
     leaf: L,
     merge: M,
     /// Whether all that comes after a part with this value is moot.
-    is_last: fn(&R) -> bool,
+    is_last: E,
     leaves: Leaves,
     /// What has up to so many items is a leaf in any case.
     grain: u64,
@@ -84,17 +84,14 @@ struct StopsAt<'a> {
     end: u64,
 }
 
-impl<L, M, R: Send> Division<L, M, R> {
-    /// Returns a division that is about to run: `leaf` makes a value of a small part, and `merge`
-    /// one of those of neighbours.
-    pub(super) fn new(leaves: Leaves, leaf: L, merge: M) -> Self {
-        let stop = AtomicU64::new(u64::MAX);
-        Self { leaf, merge, is_last: |_| false, leaves, grain: 1, stop }
-    }
-
-    /// Makes the value of a part the last one that counts if `is_last` says so.
-    pub(super) fn ending_where(self, is_last: fn(&R) -> bool) -> Self {
-        Self { is_last, ..self }
+impl<L, M, E> Division<L, M, E> {
+    /// Returns a division that is about to run: `leaf` makes a value of a small part, `merge` one
+    /// of those of neighbours, and a value for which `is_last` holds is the last one that counts.
+    pub(super) fn new<R>(leaves: Leaves, leaf: L, merge: M, is_last: E) -> Self
+    where
+        E: Fn(&R) -> bool,
+    {
+        Self { leaf, merge, is_last, leaves, grain: 1, stop: AtomicU64::new(u64::MAX) }
     }
 
     /// Runs it on `items`.
@@ -103,11 +100,13 @@ impl<L, M, R: Send> Division<L, M, R> {
     ///
     /// Passes on the first panic, in the order of items, of `leaf` or `merge`, unless a last value
     /// comes before it.
-    pub(super) fn run<P>(mut self, task: &Task<'_>, items: P) -> R
+    pub(super) fn run<P, R>(mut self, task: &Task<'_>, items: P) -> R
     where
         P: Split,
+        R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
+        E: Fn(&R) -> bool + Sync,
     {
         if self.leaves == Leaves::Fixed {
             self.grain = (items.length() >> FIXED_LEAVES).clamp(1, MOST_FIXED);
@@ -119,11 +118,13 @@ impl<L, M, R: Send> Division<L, M, R> {
             .expect("nothing comes before the whole")
     }
 
-    fn divide<P>(&self, task: &Task<'_>, part: Part<P>, outer: &Offer) -> Option<R>
+    fn divide<P, R>(&self, task: &Task<'_>, part: Part<P>, outer: &Offer) -> Option<R>
     where
         P: Split,
+        R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
+        E: Fn(&R) -> bool + Sync,
     {
         let Part { items, begin, levels } = part;
         if self.is_moot(begin) {
@@ -164,11 +165,13 @@ impl<L, M, R: Send> Division<L, M, R> {
     }
 
     /// Works on free leaves from the first one on, until somebody is idle.
-    fn go_alone<P>(&self, task: &Task<'_>, items: P, mut begin: u64, outer: &Offer) -> Option<R>
+    fn go_alone<P, R>(&self, task: &Task<'_>, items: P, mut begin: u64, outer: &Offer) -> Option<R>
     where
         P: Split,
+        R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
+        E: Fn(&R) -> bool + Sync,
     {
         // The first items are looked at one by one: each may take long.
         let mut step = 1;
@@ -206,7 +209,10 @@ impl<L, M, R: Send> Division<L, M, R> {
 
     /// Calls `function`, which is the work of a part that ends at `end`.
     #[inline]
-    fn stopping_at(&self, end: u64, function: impl FnOnce() -> R) -> R {
+    fn stopping_at<R>(&self, end: u64, function: impl FnOnce() -> R) -> R
+    where
+        E: Fn(&R) -> bool,
+    {
         let stops = StopsAt { stop: &self.stop, end };
         let result = function();
         if !(self.is_last)(&result) {

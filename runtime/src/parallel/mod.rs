@@ -59,7 +59,7 @@ use output::Filling;
 pub fn for_each<S: Source>(task: &Task<'_>, source: S, body: impl Fn(&Task<'_>, S::Item) + Sync) {
     let leaf =
         |task: &Task<'_>, items: S::Parts| items.into_iter().for_each(|item| body(task, item));
-    Division::new(Leaves::Free, leaf, |(), ()| ()).run(task, source.into_parts());
+    Division::new(Leaves::Free, leaf, |(), ()| (), |()| false).run(task, source.into_parts());
 }
 
 /// Returns what `function` makes of every item, in the order of the items.
@@ -86,7 +86,7 @@ pub fn map<S: Source, R: Send>(
 ) -> Vec<R> {
     output::collect(source.into_parts(), |filling| {
         let leaf = |task: &Task<'_>, part| Filling::fill(part, |item| function(task, item));
-        Division::new(Leaves::Free, leaf, output::Made::append).run(task, filling)
+        Division::new(Leaves::Free, leaf, output::Made::append, |_| false).run(task, filling)
     })
 }
 
@@ -124,5 +124,5 @@ pub fn reduce<S: Source, R: Send>(
     let leaf = |task: &Task<'_>, items: S::Parts| {
         items.into_iter().map(|item| map(task, item)).fold(identity(), &combine)
     };
-    Division::new(Leaves::Fixed, leaf, &combine).run(task, source.into_parts())
+    Division::new(Leaves::Fixed, leaf, &combine, |_| false).run(task, source.into_parts())
 }

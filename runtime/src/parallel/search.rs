@@ -59,9 +59,8 @@ pub fn find_map<S: Source, R: Send>(
         }
     };
     let first = |front, back| if let Search::Nothing = front { back } else { front };
-    let search = Division::new(Leaves::Free, leaf, first)
-        .ending_where(|search| !matches!(search, Search::Nothing))
-        .run(task, source.into_parts());
+    let is_end = |search: &Search<R>| !matches!(search, Search::Nothing);
+    let search = Division::new(Leaves::Free, leaf, first, is_end).run(task, source.into_parts());
     match search {
         Search::Nothing => None,
         Search::Found(result) => Some(result),
