@@ -7,8 +7,8 @@
 //!
 //! What always holds: what comes out does not depend on the number of workers, nor on which of them
 //! had time. [`map`] keeps the order, [`reduce`] combines in a tree that the number of items alone
-//! determines, and of several panics the first in the order of items is passed on. Nothing is
-//! allocated but the result of [`map`].
+//! determines, and of several panics the first in the order of items is passed on. Iterating
+//! allocates nothing but the result of [`map`].
 //!
 //! The closures get the task that runs them, so they may open scopes, iterate in parallel again,
 //! and wait. What they must not wait for is another item: it may be next in line on the same stack.
