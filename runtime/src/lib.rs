@@ -64,9 +64,10 @@
 //!   by something that sits on top of it.
 //! - **Nothing is allocated per task** of a scope, or per join, once the pools are warm, for closures
 //!   of up to 128 bytes. (`run` and `spawn` allocate a place for the result.)
-//! - **A panic always surfaces.** It goes to who waits for the task, else to who
-//!   [shuts down](Runtime::shutdown) the runtime from outside; and that waits for every task, also for
-//!   those that nobody else waits for.
+//! - **A panic always surfaces**, unless one that comes before it does, or a [search](parallel::find)
+//!   has ended before it. It goes to who waits for the task, else to who
+//!   [shuts down](Runtime::shutdown) the runtime from outside.
+//! - **No task is lost**: a runtime that is shut down, or dropped, completes its tasks first.
 //! - **Tasks that wait for each other in a circle are told**, where they wait for scopes, joins and
 //!   [cells](Task::wait_cell), such as those of a [`sync::OnceMap`]. Circles through futures, locks and
 //!   rings are not found.
@@ -149,14 +150,15 @@
 //! | `ThreadPoolBuilder`, `Builder::new_multi_thread` | [`Runtime::builder`]; there is no global runtime |
 //! | `pool.install(…)`, `runtime.block_on(…)` | [`Runtime::run`], also from inside a task |
 //! | `rayon::join`, `rayon::scope` | [`Task::join`], [`Task::scope`] |
-//! | `par_iter().for_each`, `.map`, `.reduce`, `par_sort_unstable` | [`parallel::for_each`], [`map`](parallel::map), [`reduce`](parallel::reduce), [`sort_unstable`](parallel::sort_unstable) |
+//! | `par_iter().for_each`, `.map`, `.reduce`, `.find_first` | [`parallel::for_each`], [`map`](parallel::map), [`reduce`](parallel::reduce), [`find`](parallel::find) |
+//! | `par_sort`, `par_sort_unstable` | [`parallel::sort`], [`sort_unstable`](parallel::sort_unstable) |
 //! | `rayon::spawn`, `tokio::spawn` | [`Runtime::spawn`], of a closure; its [`Handle`] is a future |
 //! | `future.await`, `sleep`, `timeout` | [`Task::wait`], [`Task::sleep`], [`Timer::timeout`] |
 //! | `spawn_blocking(…).await` | [`Task::blocking`], whose closure may borrow |
 //! | tokio's `Mutex`, `Notify`, `mpsc`, `CancellationToken` | [`sync::Mutex`], [`sync::Condition`], [`sync::ring()`] (one sender), [`sync::CancelToken`] |
 //!
 //! The running task is handed down as an argument and not found in a thread-local, so code says what it
-//! may do. From rayon: a task that waits for a scope does not run others meanwhile, its worker does;
+//! may do (closures are `|task| …` and get theirs). From rayon: a task that waits for a scope does not run others meanwhile, its worker does;
 //! so locks and channels may be waited for. From tokio: functions that wait need not be `async`, and
 //! what they hold need not be `Send`.
 //!

@@ -16,11 +16,12 @@
 //! result does not depend on where it is cut: it goes down to single items where somebody is idle, and
 //! costs less where nobody is.
 //!
-//! When a part panics, what comes after it is moot, and however much there is of it must not keep
-//! the panic from being passed on. So the end of every part that has panicked goes into `stop`,
-//! which holds the least of them: what begins there or after it is left out, and what comes before
-//! still runs, for it may panic too and would come first. Who is left out has no result (`None`);
-//! nobody sees that, as the panic passes every frame in which the two would meet.
+//! When a part panics, or finds what was searched, all that comes after it is moot, and however much
+//! that is, it must not delay the end. So the end of every such part goes into `stop`, which holds
+//! the least of them: what begins there or after it is left out, and what comes before still runs,
+//! for it may panic or find something too and would come first. Who is left out has no result
+//! (`None`); nobody sees that, as a panic passes every frame in which the two would meet, and what
+//! is found takes the place of both there.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -49,13 +50,15 @@ const LONGEST_STEP: u64 = 64;
 
 /// What is done with the parts of something that is divided.
 #[derive(Debug)]
-pub(super) struct Division<L, M> {
+pub(super) struct Division<L, M, E> {
     leaf: L,
     merge: M,
+    /// Whether all that comes after a part with this value is moot.
+    is_last: E,
     leaves: Leaves,
     /// What has up to so many items is a leaf in any case.
     grain: u64,
-    /// What begins here or later comes after a panic.
+    /// What begins here or later is moot.
     stop: AtomicU64,
 }
 
@@ -75,30 +78,35 @@ struct Offer {
     is_taken: AtomicBool,
 }
 
-/// Notes that the part that ends at `end` has panicked, unless it is forgotten.
+/// Notes that what comes after the part that ends at `end` is moot, unless this is forgotten.
 struct StopsAt<'a> {
     stop: &'a AtomicU64,
     end: u64,
 }
 
-impl<L, M> Division<L, M> {
-    /// Returns a division that is about to run: `leaf` makes a value of a small part, and `merge`
-    /// one of those of neighbours.
-    pub(super) fn new(leaves: Leaves, leaf: L, merge: M) -> Self {
-        Self { leaf, merge, leaves, grain: 1, stop: AtomicU64::new(u64::MAX) }
+impl<L, M, E> Division<L, M, E> {
+    /// Returns a division that is about to run: `leaf` makes a value of a small part, `merge` one
+    /// of those of neighbours, and a value for which `is_last` holds is the last one that counts.
+    pub(super) fn new<R>(leaves: Leaves, leaf: L, merge: M, is_last: E) -> Self
+    where
+        E: Fn(&R) -> bool,
+    {
+        Self { leaf, merge, is_last, leaves, grain: 1, stop: AtomicU64::new(u64::MAX) }
     }
 
     /// Runs it on `items`.
     ///
     /// # Panics
     ///
-    /// Passes on the first panic, in the order of items, of `leaf` or `merge`.
+    /// Passes on the first panic, in the order of items, of `leaf` or `merge`, unless a last value
+    /// comes before it.
     pub(super) fn run<P, R>(mut self, task: &Task<'_>, items: P) -> R
     where
         P: Split,
         R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
+        E: Fn(&R) -> bool + Sync,
     {
         if self.leaves == Leaves::Fixed {
             self.grain = (items.length() >> FIXED_LEAVES).clamp(1, MOST_FIXED);
@@ -107,7 +115,7 @@ impl<L, M> Division<L, M> {
         let levels = task.workers().ilog2() + 3;
         let nothing_offered = Offer { is_taken: AtomicBool::new(true) };
         self.divide(task, Part { items, begin: 0, levels }, &nothing_offered)
-            .expect("only what comes after a panic is left out")
+            .expect("nothing comes before the whole")
     }
 
     fn divide<P, R>(&self, task: &Task<'_>, part: Part<P>, outer: &Offer) -> Option<R>
@@ -116,6 +124,7 @@ impl<L, M> Division<L, M> {
         R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
+        E: Fn(&R) -> bool + Sync,
     {
         let Part { items, begin, levels } = part;
         if self.is_moot(begin) {
@@ -147,7 +156,11 @@ impl<L, M> Division<L, M> {
         } else {
             (self.divide(task, front, outer), self.divide(task, back, outer))
         };
-        let (front, back) = (front?, back?);
+        let front = front?;
+        if (self.is_last)(&front) {
+            return Some(front);
+        }
+        let back = back?;
         Some(self.stopping_at(begin + length, || (self.merge)(front, back)))
     }
 
@@ -158,6 +171,7 @@ impl<L, M> Division<L, M> {
         R: Send,
         L: Fn(&Task<'_>, P) -> R + Sync,
         M: Fn(R, R) -> R + Sync,
+        E: Fn(&R) -> bool + Sync,
     {
         // The first items are looked at one by one: each may take long.
         let mut step = 1;
@@ -165,6 +179,9 @@ impl<L, M> Division<L, M> {
         let mut done = self.stopping_at(begin + step, || (self.leaf)(task, first));
         loop {
             begin += step;
+            if (self.is_last)(&done) {
+                return Some(done);
+            }
             if self.is_moot(begin) {
                 return None;
             }
@@ -184,7 +201,7 @@ impl<L, M> Division<L, M> {
         }
     }
 
-    /// Returns whether what begins here comes after a panic.
+    /// Returns whether what begins here need not be done.
     #[inline]
     fn is_moot(&self, begin: u64) -> bool {
         begin >= self.stop.load(Ordering::Relaxed)
@@ -192,10 +209,15 @@ impl<L, M> Division<L, M> {
 
     /// Calls `function`, which is the work of a part that ends at `end`.
     #[inline]
-    fn stopping_at<R>(&self, end: u64, function: impl FnOnce() -> R) -> R {
+    fn stopping_at<R>(&self, end: u64, function: impl FnOnce() -> R) -> R
+    where
+        E: Fn(&R) -> bool,
+    {
         let stops = StopsAt { stop: &self.stop, end };
         let result = function();
-        std::mem::forget(stops);
+        if !(self.is_last)(&result) {
+            std::mem::forget(stops);
+        }
         result
     }
 }

@@ -7,24 +7,28 @@
 //!
 //! What always holds: what comes out does not depend on the number of workers, nor on which of them
 //! had time. [`map`] keeps the order, [`reduce`] combines in a tree that the number of items alone
-//! determines, and of several panics the first in the order of items is passed on. Nothing is
-//! allocated but the result of [`map`].
+//! determines, and of several panics the first in the order of items is passed on. Iterating
+//! allocates nothing but the result of [`map`].
 //!
 //! The closures get the task that runs them, so they may open scopes, iterate in parallel again,
 //! and wait. What they must not wait for is another item: it may be next in line on the same stack.
 //! As in the halves of a [join](Task::join), tasks are started only in scopes opened inside.
 //!
 //! Read in this order: `source` (what can be halved), `divide` (how it is shared out), `output`
-//! (where the results of [`map`] arrive), `sort` and `partition`.
+//! (where the results of [`map`] arrive), `search`; `sort` and `partition` (unstable), `merge` (stable).
 //!
 //! Not here: how a half gets to another worker (see [`sched`](crate::sched)).
 
 mod divide;
+mod merge;
 mod output;
 mod partition;
+mod search;
 mod sort;
 mod source;
 
+pub use merge::{sort, sort_by, sort_by_key};
+pub use search::{any, find, find_map};
 pub use sort::{sort_unstable, sort_unstable_by, sort_unstable_by_key};
 pub use source::{Chunks, ChunksMut, Source, chunks, chunks_mut};
 
@@ -55,7 +59,7 @@ use output::Filling;
 pub fn for_each<S: Source>(task: &Task<'_>, source: S, body: impl Fn(&Task<'_>, S::Item) + Sync) {
     let leaf =
         |task: &Task<'_>, items: S::Parts| items.into_iter().for_each(|item| body(task, item));
-    Division::new(Leaves::Free, leaf, |(), ()| ()).run(task, source.into_parts());
+    Division::new(Leaves::Free, leaf, |(), ()| (), |()| false).run(task, source.into_parts());
 }
 
 /// Returns what `function` makes of every item, in the order of the items.
@@ -82,7 +86,7 @@ pub fn map<S: Source, R: Send>(
 ) -> Vec<R> {
     output::collect(source.into_parts(), |filling| {
         let leaf = |task: &Task<'_>, part| Filling::fill(part, |item| function(task, item));
-        Division::new(Leaves::Free, leaf, output::Made::append).run(task, filling)
+        Division::new(Leaves::Free, leaf, output::Made::append, |_| false).run(task, filling)
     })
 }
 
@@ -120,5 +124,5 @@ pub fn reduce<S: Source, R: Send>(
     let leaf = |task: &Task<'_>, items: S::Parts| {
         items.into_iter().map(|item| map(task, item)).fold(identity(), &combine)
     };
-    Division::new(Leaves::Fixed, leaf, &combine).run(task, source.into_parts())
+    Division::new(Leaves::Fixed, leaf, &combine, |_| false).run(task, source.into_parts())
 }

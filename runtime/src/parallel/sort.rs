@@ -149,6 +149,10 @@ where
         if above.least.is_some_and(|least| compare(least, pivot).is_ge()) {
             let is_equal = |item: &T| compare(pivot, item).is_ge();
             let equal = split(task, others, parts, &is_equal);
+            // Only a comparison that contradicts itself brings few together here.
+            if equal < length / 8 {
+                above.patience -= 1;
+            }
             items = &mut items[equal + 1..];
             continue;
         }

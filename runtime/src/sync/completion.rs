@@ -13,12 +13,12 @@
 //! counter carries a bias that no number of completions can use up, so that it cannot reach zero
 //! early. Later only somebody whose own work is still pending may start more.
 //!
-//! Each change is one addition to one word (Release, Acquire), and who makes it zero is told so by
-//! what it has added to: so there is one such party, and it sees what all others did.
+//! Whoever completes, or closes, lowers one word (Release, Acquire), and learns from what it was before
+//! whether it is zero now: so there is one such party, and it sees what all others did.
 //!
 //! Invariant: of all calls between one `open` and the next, exactly one returns `Done`.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::memory::model::atomic::{AtomicU64, Ordering};
 
 const BIAS: u64 = 1 << 62;
 
@@ -55,7 +55,14 @@ pub enum Progress {
 
 impl Completion {
     /// Creates an open counter.
+    #[cfg(not(raddle_loom))]
     pub const fn new() -> Self {
+        Self { pending: AtomicU64::new(BIAS) }
+    }
+
+    /// Creates an open counter.
+    #[cfg(raddle_loom)]
+    pub fn new() -> Self {
         Self { pending: AtomicU64::new(BIAS) }
     }
 
@@ -100,7 +107,7 @@ impl Default for Completion {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(raddle_loom)))]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicU32;
@@ -141,5 +148,118 @@ mod tests {
             });
             assert_eq!(done.into_inner(), 1);
         }
+    }
+}
+
+#[cfg(all(test, raddle_loom))]
+mod models {
+    use std::sync::Arc;
+
+    use loom::sync::atomic::AtomicU32;
+    use loom::thread::{self, Thread};
+
+    use super::*;
+    use crate::memory::model::explore;
+
+    struct Model {
+        completion: Completion,
+        /// How many have seen `Done`.
+        done: AtomicU32,
+        /// Work that was done; a relaxed load may return an old value unless the counter orders it.
+        work: [AtomicU32; 3],
+        owner: Thread,
+        /// Whoever completes the last piece of work tells nobody.
+        last_is_silent: bool,
+    }
+
+    impl Model {
+        fn new(last_is_silent: bool) -> Arc<Self> {
+            Arc::new(Self {
+                completion: Completion::new(),
+                done: AtomicU32::new(0),
+                work: std::array::from_fn(|_| AtomicU32::new(0)),
+                owner: thread::current(),
+                last_is_silent,
+            })
+        }
+
+        fn note(&self, progress: Progress) {
+            if progress == Progress::Done {
+                self.done.fetch_add(1, Ordering::Release);
+                if !self.last_is_silent {
+                    self.owner.unpark();
+                }
+            }
+        }
+
+        /// What an owner does that has started so much work.
+        fn wait(&self, started: u32) {
+            self.note(self.completion.close(started));
+            while self.done.load(Ordering::Acquire) == 0 {
+                thread::park();
+            }
+            assert_eq!(self.done.load(Ordering::Relaxed), 1);
+        }
+    }
+
+    #[test]
+    fn the_last_of_two_wakes_the_owner() {
+        explore(|| {
+            let model = Model::new(false);
+            let threads: Vec<_> = (0..2)
+                .map(|number| {
+                    let model = Arc::clone(&model);
+                    thread::spawn(move || {
+                        model.work[number].store(1, Ordering::Relaxed);
+                        model.note(model.completion.complete_one());
+                    })
+                })
+                .collect();
+            model.wait(2);
+            assert!(model.work[..2].iter().all(|work| work.load(Ordering::Relaxed) == 1));
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        });
+    }
+
+    /// A task starts another on credit, which a second worker completes; the first settles later.
+    #[test]
+    fn work_started_on_credit_is_waited_for() {
+        explore(|| {
+            let model = Model::new(false);
+            let first = {
+                let model = Arc::clone(&model);
+                thread::spawn(move || {
+                    let loan = 4;
+                    model.completion.start_more(loan);
+                    let second = {
+                        let model = Arc::clone(&model);
+                        thread::spawn(move || {
+                            model.work[1].store(1, Ordering::Relaxed);
+                            model.note(model.completion.complete_one());
+                        })
+                    };
+                    model.work[0].store(1, Ordering::Relaxed);
+                    // Of the loan one was used; and the task itself is complete.
+                    model.note(model.completion.complete(loan - 1 + 1));
+                    second.join().unwrap();
+                })
+            };
+            model.wait(1);
+            assert!(model.work[..2].iter().all(|work| work.load(Ordering::Relaxed) == 1));
+            first.join().unwrap();
+        });
+    }
+
+    /// The owner sleeps for ever.
+    #[test]
+    #[should_panic]
+    fn the_models_find_a_last_one_that_wakes_nobody() {
+        explore(|| {
+            let model = Model::new(true);
+            let other = Arc::clone(&model);
+            let thread = thread::spawn(move || other.note(other.completion.complete_one()));
+            model.wait(1);
+            thread.join().unwrap();
+        });
     }
 }

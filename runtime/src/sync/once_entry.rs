@@ -256,7 +256,7 @@ mod cell {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(raddle_loom)))]
 mod tests {
     use super::*;
 
@@ -311,5 +311,33 @@ mod tests {
         assert_eq!((Rc::strong_count(&key), Rc::strong_count(&value)), (3, 2));
         drop((vacant, free, done));
         assert_eq!((Rc::strong_count(&key), Rc::strong_count(&value)), (1, 1));
+    }
+}
+
+#[cfg(all(test, raddle_loom))]
+mod models {
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+    use crate::memory::model::explore;
+
+    const OWNER: NonZeroU32 = NonZeroU32::new(7).unwrap();
+
+    #[test]
+    fn who_sees_a_state_sees_what_it_stands_for() {
+        explore(|| {
+            let entry = Arc::new(Entry::<u32, u32>::default());
+            let reader = thread::spawn({
+                let entry = Arc::clone(&entry);
+                move || {
+                    assert!(matches!(entry.key(), None | Some(1)));
+                    assert!(matches!(entry.value(), None | Some(2)));
+                }
+            });
+            entry.fill(1, OWNER);
+            let _nobody = entry.finish(OWNER, 2);
+            reader.join().unwrap();
+        });
     }
 }
