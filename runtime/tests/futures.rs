@@ -87,7 +87,8 @@ fn a_wake_for_no_reason_causes_another_poll() {
         });
         runtime.run(|task| task.wait(gate.passed()));
     });
-    assert!(gate.polls.into_inner() > 10);
+    // The last poll may have begun before the gate opened, and have seen it open.
+    assert!(gate.polls.into_inner() >= 10);
 }
 
 /// ```text

@@ -42,6 +42,27 @@ fn scopes_opened_and_dropped() {
     });
 }
 
+/// Rounds so short that workers run out of tasks, and of answers from a dispatcher, all the time.
+#[test]
+fn rounds_of_few_tasks() {
+    each_runtime(|runtime| {
+        let ran = AtomicUsize::new(0);
+        runtime.run(|task| {
+            for n in 0..30_000 / FEWER {
+                task.scope(|scope| {
+                    for _ in 0..=n % 3 {
+                        let ran = &ran;
+                        scope.spawn(task, Priority::Normal, move |_| {
+                            ran.fetch_add(1, Ordering::Relaxed);
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(ran.load(Ordering::Relaxed), 60_000 / FEWER);
+    });
+}
+
 /// All tasks wait at the same time, each on a stack of its own; then all go on.
 #[test]
 fn fibers_suspended_at_once() {

@@ -13,6 +13,9 @@ pub(crate) mod thread {
     pub(crate) use loom::thread::{Thread, current, park, yield_now};
 }
 
+#[cfg(raddle_loom)]
+pub(crate) use loom::hint::spin_loop;
+
 #[cfg(not(raddle_loom))]
 pub(crate) mod atomic {
     pub(crate) use std::sync::atomic::{
@@ -24,6 +27,9 @@ pub(crate) mod atomic {
 pub(crate) mod thread {
     pub(crate) use std::thread::{Thread, current, park, yield_now};
 }
+
+#[cfg(not(raddle_loom))]
+pub(crate) use std::hint::spin_loop;
 
 #[cfg(raddle_loom)]
 pub(crate) use loom::{cell::UnsafeCell, sync::Arc};

@@ -12,19 +12,29 @@
 //! dispatcher all inboxes, and the other side takes as a thief does. (The scheme is that of the NIX
 //! kernel above five cores: a core that only hands out processes to idle ones.)
 //!
+//! ```text
+//! worker:      nothing in the inbox?  asking := true;  wake the dispatcher    (1)
+//!              announce its sleep;  nothing in the inbox, and asking?  sleep  (2)
+//! dispatcher:  asking?  give;  asking := false;  wake the worker              (3)
+//! ```
+//!
+//! So nobody sleeps who is not asking: an answer may be used up, or taken back, before the question
+//! is marked as answered; then the worker finds that in (2) and begins anew, or (3) comes after its
+//! announcement and wakes it. And nobody asks whom the dispatcher does not hear: a worker that looks
+//! again after (1), as it does for a while, does not ask there.
+//!
 //! The dispatcher's rounds happen when it looks for a task, of which it never gets any. Only
 //! where tasks wait for each other's workers' ends could it matter that worker 0 has fibers of its
 //! own: it has none.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use parking_lot::Mutex;
 
 use super::super::deque::{Deque, Steal};
 use super::super::shared::{PRIORITIES, Priority};
 use super::{Look, Schedule, Seat};
 use crate::memory::CacheLine;
+use crate::memory::model::atomic::{AtomicBool, Ordering};
+use crate::memory::model::{Mutex, spin_loop};
 
 /// The dispatcher's seat.
 const DISPATCHER: usize = 0;
@@ -52,12 +62,12 @@ impl Dispatcher {
             CacheLine(Desk {
                 outbox: std::array::from_fn(|_| Deque::new()),
                 inbox: Deque::new(),
-                asking: CacheLine::default(),
+                asking: CacheLine(AtomicBool::new(false)),
             })
         };
         Self {
             desks: (0..workers).map(desk).collect(),
-            stock: Mutex::default(),
+            stock: Mutex::new(Default::default()),
             stocked: AtomicBool::new(false),
         }
     }
@@ -80,17 +90,12 @@ impl Dispatcher {
         let mut left: usize = stock.iter().map(VecDeque::len).sum();
         for worker in idle() {
             let gift = (left / (2 * self.desks.len())).clamp(1, LARGEST_GIFT);
-            let mut given = 0;
-            while given < gift {
-                let task = stock.iter_mut().find_map(VecDeque::pop_front);
-                let Some(task) = task.or_else(|| self.take_from_fullest(given)) else { break };
-                self.give(worker, task);
-                given += 1;
-            }
-            if given == 0 {
-                break;
-            }
-            left = left.saturating_sub(given);
+            let mut next = || stock.iter_mut().find_map(VecDeque::pop_front);
+            let Some(first) = next().or_else(|| self.take_from_fullest()) else { break };
+            self.give(worker, first);
+            std::iter::from_fn(next).take(gift - 1).for_each(|task| self.give(worker, task));
+            left = left.saturating_sub(gift);
+            // Before the fence in `tell`.
             self.desks[worker].asking.store(false, Ordering::Relaxed);
             tell(worker);
         }
@@ -98,10 +103,7 @@ impl Dispatcher {
     }
 
     /// Takes a task that was given to a worker which has not come to it.
-    fn take_from_fullest(&self, given: usize) -> Option<u64> {
-        if given > 0 {
-            return None;
-        }
+    fn take_from_fullest(&self) -> Option<u64> {
         let fullest = self.desks[1..].iter().max_by_key(|desk| desk.inbox.len())?;
         take_youngest(&fullest.inbox)
     }
@@ -141,7 +143,7 @@ fn empty(outbox: &Deque, stock: &mut VecDeque<u64>) {
         match outbox.steal(&mut loot) {
             Steal::Taken(count) => stock.extend(&loot[..count]),
             Steal::Empty => return,
-            Steal::Lost => std::hint::spin_loop(),
+            Steal::Lost => spin_loop(),
         }
     }
 }
@@ -158,7 +160,7 @@ impl Schedule for Dispatcher {
         publish(outbox);
     }
 
-    fn take(&self, seat: &Seat, _: Look) -> Option<u64> {
+    fn take(&self, seat: &Seat, look: Look) -> Option<u64> {
         if seat.worker == DISPATCHER {
             return None;
         }
@@ -171,12 +173,12 @@ impl Schedule for Dispatcher {
                     return Some(task[0]);
                 }
                 Steal::Empty => {
-                    if !desk.asking.load(Ordering::Relaxed) {
+                    if look == Look::Own && !desk.asking.load(Ordering::Relaxed) {
                         desk.asking.store(true, Ordering::Relaxed);
                     }
                     return None;
                 }
-                Steal::Lost => std::hint::spin_loop(),
+                Steal::Lost => spin_loop(),
             }
         }
     }
@@ -201,7 +203,106 @@ impl Schedule for Dispatcher {
                 || self.desks.iter().any(|desk| desk.inbox.len() > 0);
             self.desks.iter().any(queued) || (waiting && self.any_asking())
         } else {
-            self.desks[worker].inbox.len() > 0
+            self.desks[worker].inbox.len() > 0 || !self.is_asking(worker)
         }
+    }
+}
+
+#[cfg(all(test, raddle_loom))]
+mod models {
+    use std::sync::Arc;
+
+    use loom::thread;
+
+    use super::*;
+    use crate::memory::model::explore_within;
+    use crate::sync::EventCount;
+
+    const TASKS: u64 = 2;
+
+    struct Model {
+        dispatcher: Dispatcher,
+        events: EventCount,
+        /// The worker sleeps also if its question was answered.
+        relies_on_its_question: bool,
+        /// The worker asks also where it does not wake the dispatcher afterwards.
+        asks_in_passing: bool,
+    }
+
+    impl Model {
+        fn sleep_unless(&self, worker: usize, has_tasks: impl FnOnce() -> bool) {
+            self.events.prepare(worker);
+            if has_tasks() {
+                _ = self.events.cancel(worker);
+                thread::yield_now();
+            } else {
+                _ = self.events.wait(worker);
+            }
+        }
+
+        /// Gives out one task a round, until there are none.
+        fn dispatch(&self) {
+            loop {
+                self.dispatcher.dispatch(|worker| _ = self.events.notify(worker));
+                if !self.dispatcher.stocked.load(Ordering::Relaxed) {
+                    return;
+                }
+                self.sleep_unless(DISPATCHER, || self.dispatcher.has_tasks(DISPATCHER));
+            }
+        }
+
+        fn work(&self) {
+            let seat = Seat::new(1, None);
+            let search = || {
+                self.events.notify(DISPATCHER);
+                self.dispatcher
+                    .take(&seat, if self.asks_in_passing { Look::Own } else { Look::Others })
+            };
+            for _ in 0..TASKS {
+                while self.dispatcher.take(&seat, Look::Own).or_else(search).is_none() {
+                    let has_tasks = || match self.relies_on_its_question {
+                        true => self.dispatcher.desks[1].inbox.len() > 0,
+                        false => self.dispatcher.has_tasks(1),
+                    };
+                    self.sleep_unless(1, has_tasks);
+                }
+            }
+        }
+    }
+
+    /// A task that nobody gets shows as a deadlock of the model.
+    fn check(relies_on_its_question: bool, asks_in_passing: bool) {
+        explore_within(5, move || {
+            let model = Arc::new(Model {
+                dispatcher: Dispatcher::new(2),
+                events: EventCount::new(2),
+                relies_on_its_question,
+                asks_in_passing,
+            });
+            (0..TASKS).for_each(|task| model.dispatcher.stock(task));
+            let worker = thread::spawn({
+                let model = Arc::clone(&model);
+                move || model.work()
+            });
+            model.dispatch();
+            worker.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_worker_gets_all_it_asks_for() {
+        check(false, false);
+    }
+
+    #[test]
+    #[should_panic(expected = "deadlock")]
+    fn the_model_finds_a_worker_that_relies_on_its_question() {
+        check(true, false);
+    }
+
+    #[test]
+    #[should_panic(expected = "deadlock")]
+    fn the_model_finds_a_question_that_nobody_hears() {
+        check(false, true);
     }
 }
